@@ -1,0 +1,40 @@
+import { defineConfig } from 'vitest/config';
+
+/** Projects say by folder which server a test needs: unit, cases and types need none. */
+const project = (name: string, options: Record<string, unknown> = {}) => ({
+  extends: true as const,
+  test: { name, include: [`test/${name}/**/*.test.ts`], ...options },
+});
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './test/support/closing-line.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    pool: 'forks',
+    projects: [
+      project('unit'),
+      project('cases'),
+      project('types'),
+      project('store'),
+      project('workflow'),
+      project('replay'),
+      project('chaos'),
+      project('cli'),
+    ],
+    coverage: {
+      provider: 'v8',
+      include: [
+        'health/classify.ts',
+        'health/actions.ts',
+        'health/policy.ts',
+        'health/verdict.ts',
+        'health/plan-retry.ts',
+        'health/rules/**/*.ts',
+        'receipts/fold.ts',
+      ],
+      thresholds: { branches: 100, functions: 100, lines: 100, statements: 100 },
+      reporter: ['text-summary'],
+    },
+  },
+});
