@@ -16,7 +16,7 @@ export default defineConfig({
       project('unit'),
       project('cases'),
       project('types'),
-      project('store'),
+      project('store', { globalSetup: ['./test/support/global-postgres.ts'] }),
       project('workflow'),
       project('replay'),
       project('chaos'),

@@ -171,14 +171,16 @@ export interface ParentGuard {
 }
 
 /**
- * Ends a server when this process is gone, however it went (SIGKILL included): a small shell in a session of its own
- * waits for the end of a pipe that only we hold open. The backends of a killed Postgres leave by themselves.
+ * Ends a server when this process is gone, however it went (SIGKILL included), and removes its folder if one is named:
+ * a small shell in a session of its own waits for the end of a pipe that only we hold open. The backends of a killed
+ * Postgres leave by themselves.
  */
-export function endWithParent(pid: number): ParentGuard {
+export function endWithParent(pid: number, folder = ''): ParentGuard {
   const script =
-    'read -r answer && exit 0; kill -INT "$1" || exit 0; ' +
-    'for turn in 1 2 3 4 5 6 7 8 9 10; do sleep 0.5; kill -0 "$1" || exit 0; done; kill -KILL "$1"';
-  const guard = spawn('/bin/sh', ['-c', script, 'end-with-parent', String(pid)], {
+    'read -r answer && exit 0; kill -INT "$1"; ' +
+    'for turn in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$1" || break; sleep 0.5; done; kill -KILL "$1"; ' +
+    'test -z "$2" || rm -rf -- "$2"';
+  const guard = spawn('/bin/sh', ['-c', script, 'end-with-parent', String(pid), folder], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     cwd: '/',
