@@ -237,7 +237,12 @@ function foldWait(folding: Folding, receipt: StoredReceipt & ReceiptOf<'wait'>):
   const next: Folding = { ...folding, waits: { ...folding.waits, [key]: entry } };
   return inMission(next, receipt, (mission) => {
     const { [key]: _before, ...others } = mission.waits;
-    return { ...mission, waits: WAITS_KEPT.includes(entry.state) ? { ...others, [key]: entry } : others };
+    const ended = WAITS_KEPT.includes(body.state) ? undefined : effectiveAtMs(receipt);
+    return {
+      ...mission,
+      waits: WAITS_KEPT.includes(entry.state) ? { ...others, [key]: entry } : others,
+      resumedAtMs: greatest(mission.resumedAtMs, ended),
+    };
   });
 }
 

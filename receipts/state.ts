@@ -101,6 +101,8 @@ export interface MissionState {
   readonly waits: Readonly<Record<string, WaitEntry>>;
   /** By deliverable name, then by the check that ran: a judgement never hides a check's result. */
   readonly deliverables: Readonly<Record<string, Readonly<Record<string, DeliverableEntry>>>>;
+  /** When a wait last ended (consumed, withdrawn or superseded): work is given its time from then on. */
+  readonly resumedAtMs: number | null;
 }
 
 /** Receipts of a fence that are missing although a later one of the same fence is there. */
@@ -139,7 +141,7 @@ export interface ChainRow extends RunIdentity {
   readonly state: ChainState;
 }
 
-export const EMPTY_MISSION: MissionState = { milestones: {}, waits: {}, deliverables: {} };
+export const EMPTY_MISSION: MissionState = { milestones: {}, waits: {}, deliverables: {}, resumedAtMs: null };
 
 export const EMPTY_STATE: ChainState = {
   missions: {},
