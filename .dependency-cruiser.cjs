@@ -5,7 +5,7 @@
 const pureReceipts =
   '^receipts/(receipt|envelope|contract|state|fold|digest|text|secrets|store|errors|identity|duration)\\.ts$';
 const pureHealth =
-  '^health/(verdict|evidence|policy|classify|actions|report|plan-retry|judgement|index)\\.ts$|^health/rules/';
+  '^health/(verdict|evidence|policy|classify|actions|report|explain|plan-retry|judgement|view|liveness|stops|findings|failure|valid-until|index)\\.ts$|^health/rules/';
 const smallLibraries = '^node_modules/(@noble/hashes|canonicalize|ms)/';
 const only = (name, from, ...to) => ({ name, severity: 'error', from: { path: from }, to: { pathNot: [from, ...to] } });
 const ban = (name, from, to) => ({ name, severity: 'error', from, to });

@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint';
 /** The pure core: no clock, no randomness, no environment, no IO (the import rules forbid the modules, this the globals). */
 const pureCore = [
   'receipts/{receipt,envelope,contract,state,fold,evidence-identity,digest,text,secrets,store}.ts',
-  'health/{verdict,evidence,policy,classify,actions,report,plan-retry,judgement}.ts',
+  'health/{verdict,evidence,policy,classify,actions,report,explain,plan-retry,judgement,view,liveness,stops,findings,failure,valid-until}.ts',
   'health/rules/**/*.ts',
 ];
 

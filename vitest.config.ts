@@ -6,6 +6,9 @@ const project = (name: string, options: Record<string, unknown> = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], ...options },
 });
 
+const withPostgres = { globalSetup: ['./test/support/global-postgres.ts'] };
+const withBoth = { globalSetup: [...withPostgres.globalSetup, './test/support/global-temporal.ts'] };
+
 export default defineConfig({
   test: {
     reporters: ['default', './test/support/closing-line.ts'],
@@ -16,11 +19,11 @@ export default defineConfig({
       project('unit'),
       project('cases'),
       project('types'),
-      project('store', { globalSetup: ['./test/support/global-postgres.ts'] }),
-      project('workflow'),
-      project('replay'),
-      project('chaos'),
-      project('cli'),
+      project('store', withPostgres),
+      project('workflow', withBoth),
+      project('replay', withBoth),
+      project('chaos', withBoth),
+      project('cli', withBoth),
     ],
     coverage: {
       provider: 'v8',

@@ -42,6 +42,7 @@ export const REASONS = {
     'evidence-outage',
     'deliverable-unchecked',
     'run-not-found',
+    'child-uncertain',
   ],
   'false-success': [
     'deliverable-missing',
@@ -73,7 +74,7 @@ export const REASONS = {
     'silent',
   ],
   waiting: ['wait', 'retry-backoff', 'child-waiting'],
-  working: ['milestone-fresh', 'expected', 'starting', 'child-working'],
+  working: ['milestone-fresh', 'expected', 'resumed', 'starting', 'child-working'],
 } as const satisfies Readonly<Record<Verdict | 'none', readonly string[]>>;
 export type Reason = (typeof REASONS)[Verdict | 'none'][number];
 

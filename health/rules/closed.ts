@@ -1,0 +1,85 @@
+/** Step 4, what is left of a closed run: everything agrees, or it was stopped, or it closed without a result. */
+import { isServerIdentity, stopsOf } from '../stops.ts';
+import { effectState } from '../../receipts/state.ts';
+import { openEffects } from '../liveness.ts';
+import { fact } from '../view.ts';
+import type { View } from '../view.ts';
+import { receiptFor } from './deliverables.ts';
+import { verifiedCount } from './due-effects.ts';
+import type { Rule } from './rule.ts';
+
+/** Failed and timed out; canceled or terminated unless it was stopped as asked. */
+export const closedWithoutResult: Rule = (view) => {
+  const { status, evidence } = view;
+  if (view.open || status === null || status === 'COMPLETED' || status === 'CONTINUED_AS_NEW' || isStopped(view))
+    return null;
+  const close = evidence.temporal.source === 'describe' ? evidence.temporal.closeEvent : null;
+  const why = close?.failure?.type ?? close?.reason ?? null;
+  return {
+    verdict: 'stuck',
+    reason: 'closed-without-result',
+    message: `Closed as ${status}${why === null ? '' : ` (${why})`}, without the promised result.`,
+    decisive: [
+      fact('describe', 'status', status),
+      ...(close === null
+        ? []
+        : [
+            fact('close-event', 'identity', close.identity),
+            fact('close-event', 'failure.type', close.failure?.type ?? null),
+          ]),
+    ],
+  };
+};
+
+/** Somebody canceled or terminated it, every scope confirmed that it ended, and nothing is open. */
+export const stopped: Rule = (view) => {
+  if (!isStopped(view)) return null;
+  return {
+    verdict: null,
+    reason: 'stopped',
+    message: 'Stopped as asked, confirmed in every scope, nothing left open.',
+    decisive: [
+      fact('describe', 'status', view.status),
+      ...stopsOf(view).map((stop) => fact(`stop:${stop.stopId}`, 'state', stop.state)),
+    ],
+  };
+};
+
+function isStopped(view: View): boolean {
+  if (view.status !== 'CANCELED' && view.status !== 'TERMINATED') return false;
+  const { temporal } = view.evidence;
+  const close = temporal.source === 'describe' ? temporal.closeEvent : null;
+  // A terminate proves that it was asked for only by who asked; the server terminates too, at a history limit for one.
+  const asked =
+    view.status === 'CANCELED' || (close !== null && close.identity !== null && !isServerIdentity(close.identity));
+  return asked && stopsOf(view).every(({ state }) => state === 'confirmed') && openEffects(view).length === 0;
+}
+
+/** Completed, and completion, due effects and due deliverables agree. Earlier rules have ruled out every fault. */
+export const healthy: Rule = (view) => {
+  if (view.status !== 'COMPLETED' || view.contract === null) return null;
+  const receipts = view.dueDeliverables.map((due) => ({ due, entry: receiptFor(due, view) }));
+  const judged = receipts.find(({ due }) => due.check === null);
+  const decisive = [
+    fact('describe', 'status', view.status),
+    ...receipts.flatMap(({ due, entry }) => [
+      fact(entry?.receiptId ?? `deliverable:${due.name}`, 'result', entry?.result ?? null),
+      fact(`deliverable:${due.name}`, 'subject.digest', entry?.subject?.digest ?? null),
+      ...(due.check === null ? [fact(`deliverable:${due.name}`, 'confidence', entry?.confidence ?? null)] : []),
+    ]),
+    ...Object.keys(view.contract.effects).map((name) =>
+      fact('contract', `effects.${name}.verified`, verifiedCount(view, name)),
+    ),
+    ...view.effects.map((effect) => fact(`effect:${effect.operationId}`, 'state', effectState(effect))),
+  ];
+  if (judged === undefined) {
+    return { verdict: 'healthy', reason: 'verified', message: 'Completion, effects and deliverables agree.', decisive };
+  }
+  return {
+    verdict: 'healthy',
+    reason: 'judged',
+    message: `Completed; ${judged.due.name} has no deterministic check and was judged.`,
+    decisive,
+    confidence: { judged: judged.due.name, confidence: judged.entry?.confidence ?? 0 },
+  };
+};
