@@ -1,0 +1,261 @@
+/** The evidence about one run: Describe first, then what the store holds, then what only some runs need. */
+import { isHealthError } from '../../receipts/errors.ts';
+import type { ChainRow } from '../../receipts/state.ts';
+import type { RunReference } from '../../receipts/store.ts';
+import { EVIDENCE_SCHEMA_VERSION } from '../evidence.ts';
+import type {
+  ChildEvidence,
+  CloseEvent,
+  Description,
+  EvidenceDocument,
+  Listed,
+  PendingChild,
+  TaskQueueState,
+  TemporalState,
+  Unread,
+} from '../evidence.ts';
+import { growthPerMinute, isOpen, queuesWithWaitingWork } from '../temporal.ts';
+import type { DescribedRun } from '../temporal.ts';
+import type { TemporalReader } from './reader.ts';
+import { codeOf, isUnreadable, readableStore, sourcesNowMs } from './sources.ts';
+import type { Sources } from './sources.ts';
+import { SharedReads, chainOf, storeSideOf } from './store-side.ts';
+
+/** Children that are looked at for one parent, and generations below it. More decide nothing and are named as unjudged. */
+const CHILDREN_LIMIT = 10;
+const GENERATIONS = 2;
+
+export interface GatheredRun {
+  readonly document: EvidenceDocument;
+  /** Texts of users' failures by activity id: for a screen only. */
+  readonly failureTexts: Readonly<Record<string, string>>;
+}
+
+export interface GatherOptions {
+  /** What the visibility list said, where it was asked. */
+  readonly listed?: Listed;
+  /** Known to many runs of one report: read once. */
+  readonly reads?: SharedReads;
+  /** Generations of children still to look at. */
+  readonly generations?: number;
+}
+
+/** Who the run is, as far as either source tells. */
+interface Known {
+  readonly namespace: string;
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly firstRunId: string;
+  readonly workflowType: string;
+}
+
+interface TemporalSide {
+  readonly state: TemporalState;
+  readonly described: DescribedRun | null;
+  readonly unread: readonly Unread[];
+}
+
+/**
+ * Everything that is known of one run now. Never throws because a source is down: the document says what was unread.
+ * @throws HealthError NOT_ALLOWED or NOT_FOUND (namespace) where Temporal refuses the question itself.
+ */
+export async function gatherRun(
+  reference: RunReference,
+  sources: Sources,
+  options: GatherOptions = {},
+): Promise<GatheredRun> {
+  const unread: Unread[] = [];
+  const temporal = await temporalSide(reference, sources, options.listed ?? null);
+  unread.push(...temporal.unread);
+  const chain = await chainSide(reference, temporal.described, sources, unread);
+  const run = known(reference, temporal.described, chain);
+  const state = await lastKnown(temporal.state, chain, sources);
+  const children = await childrenOf(run, state, sources, options);
+  const document = await assemble(run, chain, state, sources, { unread, children, ...options });
+  return { document, failureTexts: temporal.described?.failureTexts ?? {} };
+}
+
+async function temporalSide(
+  reference: RunReference,
+  { temporal, ...sources }: Sources,
+  listed: Listed | null,
+): Promise<TemporalSide> {
+  if (isUnreadable(temporal)) {
+    return { state: { source: 'unread', code: temporal.unread, listed }, described: null, unread: [] };
+  }
+  try {
+    const described = await temporal.describe(reference);
+    if (described === null) return { state: { source: 'not-found', listed }, described: null, unread: [] };
+    const observedAtMs = sourcesNowMs({ temporal, ...sources });
+    const run = { ...reference, runId: described.runId };
+    const unread: Unread[] = [];
+    const [closeEvent, taskQueues] = await Promise.all([
+      closeSide(run, described.description, temporal, unread),
+      queueSide(run.namespace, described.description, observedAtMs, temporal, unread),
+    ]);
+    const describe = described.description;
+    return { state: { source: 'describe', observedAtMs, describe, closeEvent, taskQueues, listed }, described, unread };
+  } catch (error) {
+    if (isHealthError(error) && (error.code === 'NOT_ALLOWED' || error.code === 'NOT_FOUND')) throw error;
+    const code = isHealthError(error) ? error.code : 'TEMPORAL_UNREACHABLE';
+    return { state: { source: 'unread', code, listed }, described: null, unread: [] };
+  }
+}
+
+async function closeSide(
+  run: Required<RunReference>,
+  description: Description,
+  temporal: TemporalReader,
+  unread: Unread[],
+): Promise<CloseEvent | null> {
+  if (isOpen(description.status)) return null;
+  try {
+    return await temporal.closeEvent(run, description);
+  } catch (error) {
+    unread.push({ source: 'close-event', code: codeOf(error) });
+    return null;
+  }
+}
+
+async function queueSide(
+  namespace: string,
+  description: Description,
+  nowMs: number,
+  temporal: TemporalReader,
+  unread: Unread[],
+): Promise<readonly TaskQueueState[]> {
+  const asked = queuesWithWaitingWork(description, nowMs).map(async (question) => {
+    try {
+      return await temporal.taskQueue(namespace, question);
+    } catch (error) {
+      unread.push({ source: 'task-queue', code: codeOf(error) });
+      return null;
+    }
+  });
+  return (await Promise.all(asked)).filter((queue) => queue !== null);
+}
+
+async function chainSide(
+  reference: RunReference,
+  described: DescribedRun | null,
+  sources: Sources,
+  unread: Unread[],
+): Promise<ChainRow | null> {
+  if (sources.store === null) return null;
+  if (isUnreadable(sources.store)) {
+    unread.push({ source: 'store', code: sources.store.unread });
+    return null;
+  }
+  try {
+    if (described === null) return await sources.store.readChain(reference);
+    return await chainOf(sources.store, { ...reference, runId: described.runId }, described.firstRunId);
+  } catch (error) {
+    unread.push({ source: 'store', code: codeOf(error) });
+    return null;
+  }
+}
+
+function known(reference: RunReference, described: DescribedRun | null, chain: ChainRow | null): Known {
+  const runId = described?.runId ?? reference.runId ?? chain?.runId ?? '';
+  return {
+    namespace: reference.namespace,
+    workflowId: reference.workflowId,
+    runId,
+    firstRunId: described?.firstRunId ?? runId,
+    workflowType: described?.workflowType ?? chain?.workflowType ?? '',
+  };
+}
+
+/** A run that Temporal has forgotten is judged by its last closed observation, where one was recorded. */
+async function lastKnown(state: TemporalState, chain: ChainRow | null, sources: Sources): Promise<TemporalState> {
+  const store = readableStore(sources);
+  if (store === null || chain === null || state.source === 'unread' || state.source === 'not-asked') return state;
+  if (state.source === 'describe' && !isOpen(state.describe.status)) return state;
+  try {
+    const seen = await store.readObservation(chain, state.source === 'not-found');
+    const earlier = seen?.temporal as TemporalState | undefined;
+    if (seen === null || earlier?.source !== 'describe') return state;
+    if (state.source === 'not-found') return earlier;
+    if (seen.runId !== chain.runId) return state;
+    const historyGrowthPerMinute = growthPerMinute(
+      { observedAtMs: earlier.observedAtMs, historyEvents: earlier.describe.historyEvents },
+      { observedAtMs: state.observedAtMs, historyEvents: state.describe.historyEvents },
+    );
+    return { ...state, describe: { ...state.describe, historyGrowthPerMinute } };
+  } catch {
+    return state; // An old observation only adds to what was read now; the store's own failure is named already.
+  }
+}
+
+async function childrenOf(
+  run: Known,
+  state: TemporalState,
+  sources: Sources,
+  options: GatherOptions,
+): Promise<readonly ChildEvidence[]> {
+  if (state.source !== 'describe') return [];
+  const generations = options.generations ?? GENERATIONS;
+  const { judge } = sources;
+  const unjudged = (child: PendingChild): ChildEvidence => ({
+    workflowId: child.workflowId,
+    runId: child.runId,
+    verdict: null,
+    reason: null,
+  });
+  const children = state.describe.pendingChildren;
+  if (judge === null || generations <= 0) return children.map(unjudged);
+  const judged = children.slice(0, CHILDREN_LIMIT).map(async (child): Promise<ChildEvidence> => {
+    const { namespace } = run;
+    const reference = { namespace, workflowId: child.workflowId, ...(child.runId ? { runId: child.runId } : {}) };
+    const gathered = await gatherRun(reference, sources, {
+      generations: generations - 1,
+      ...(options.reads ? { reads: options.reads } : {}),
+    });
+    const { verdict, reason } = judge(gathered.document);
+    return { ...unjudged(child), verdict, reason };
+  });
+  return [...(await Promise.all(judged)), ...children.slice(CHILDREN_LIMIT).map(unjudged)];
+}
+
+export interface AssembleOptions {
+  readonly unread: readonly Unread[];
+  readonly children: readonly ChildEvidence[];
+  readonly reads?: SharedReads;
+}
+
+/** Puts a document together from the parts that were read. */
+export async function assemble(
+  run: Known,
+  chain: ChainRow | null,
+  temporal: TemporalState,
+  sources: Sources,
+  options: AssembleOptions,
+): Promise<EvidenceDocument> {
+  const store = readableStore(sources);
+  const reads = options.reads ?? (store && new SharedReads(store, run.namespace, chain?.firstReceiptAtMs ?? 0));
+  const side = reads && (await storeSideOf(reads, run.workflowType, chain?.contractDigest ?? null));
+  return {
+    schemaVersion: EVIDENCE_SCHEMA_VERSION,
+    run: {
+      clusterId: sources.clusterId,
+      namespace: run.namespace,
+      workflowId: run.workflowId,
+      runId: run.runId,
+      chainId: chain?.chainId ?? run.firstRunId,
+      workflowType: run.workflowType,
+    },
+    missionFingerprint: chain?.missionFingerprint ?? null,
+    temporal,
+    chain,
+    receipts: null,
+    storeAsked: sources.store !== null,
+    stops: [],
+    children: options.children,
+    plan: null,
+    contract: side?.contract ?? null,
+    unread: [...options.unread, ...(side?.unread ?? [])],
+    gaps: side?.gaps ?? [],
+    policy: sources.policy,
+    nowMs: sourcesNowMs(sources),
+  };
+}
