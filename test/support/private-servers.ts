@@ -8,6 +8,9 @@ import { join } from 'node:path';
 import { startPostgres } from '../../bin/dev/postgres.ts';
 import type { PostgresServer } from '../../bin/dev/postgres.ts';
 import { endWithParent } from '../../bin/dev/processes.ts';
+import { findTemporalCli } from '../../bin/dev/temporal-cli.ts';
+import { startTemporal } from '../../bin/dev/temporal-server.ts';
+import type { TemporalOptions, TemporalServer } from '../../bin/dev/temporal-server.ts';
 
 export interface PrivatePostgres {
   /** Stays the same over `kill` and `restart`. */
@@ -43,6 +46,54 @@ export async function privatePostgres(settings: Readonly<Record<string, string>>
     stop: () => server.stop(),
     async restart() {
       server = await startPostgres({ dataDir, port, settings });
+      guard.standDown();
+      guard = endWithParent(server.pid, folder);
+    },
+    async discard() {
+      await server.kill();
+      guard.standDown();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface PrivateTemporal {
+  /** Host and port: the same over `kill` and `restart`. */
+  address: string;
+  /** The executable, for `temporal …` commands in tests. */
+  cli: string;
+  pid(): number;
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+  /** Starts it again on the same address and database file; resolves when it can be used. */
+  restart(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/** Headless and on a WAL file unless told otherwise. */
+export async function privateTemporal(
+  wishes: Pick<TemporalOptions, 'searchAttributes' | 'dynamicConfig'> = {},
+): Promise<PrivateTemporal> {
+  const { path: cli } = await findTemporalCli();
+  const folder = serverFolder('temporal');
+  const options: TemporalOptions = {
+    ...wishes,
+    cli,
+    headless: true,
+    dbFile: join(folder, 'temporal.db'),
+    logFile: join(folder, 'temporal.log'),
+  };
+  let server: TemporalServer = await startTemporal(options);
+  let guard = endWithParent(server.pid, folder);
+  const { address, port } = server;
+  return {
+    address,
+    cli,
+    pid: () => server.pid,
+    kill: () => server.kill(),
+    stop: () => server.stop(),
+    async restart() {
+      server = await startTemporal({ ...options, port });
       guard.standDown();
       guard = endWithParent(server.pid, folder);
     },

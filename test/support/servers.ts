@@ -6,9 +6,20 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
 import './global-postgres.ts';
+import './global-temporal.ts';
 
-export { privatePostgres } from './private-servers.ts';
-export type { PrivatePostgres } from './private-servers.ts';
+export { privatePostgres, privateTemporal } from './private-servers.ts';
+export type { PrivatePostgres, PrivateTemporal } from './private-servers.ts';
+
+/**
+ * The Temporal development server that all test files of a run share, and the CLI it came from. Use task queues and
+ * workflow ids of your own: others run beside you in the namespace `default`.
+ */
+export const testTemporal = (): { address: string; cli: string; namespace: string } => ({
+  address: inject('temporalAddress'),
+  cli: inject('temporalCli'),
+  namespace: 'default',
+});
 
 /** The PostgreSQL 18 that all test files of a run share: never stop it, never change its settings. */
 export const testPostgres = (): { url: string } => ({ url: inject('postgresUrl') });
