@@ -33,6 +33,7 @@ export const ERROR_CODES = [
   'DB_UNREACHABLE',
   'TEMPORAL_UNREACHABLE',
   'NOT_FOUND',
+  'NOT_ALLOWED',
   'INVALID_ID',
   'INVALID_TIME',
   'USAGE',
@@ -40,7 +41,10 @@ export const ERROR_CODES = [
   'NODE_VERSION',
   'NO_ACTIVITY_CONTEXT',
   'PLUGIN_TWICE',
+  'PLUGIN_MISSING',
+  'WORK_DONE_UNRECORDED',
   'INPUT_INVALID',
+  'INTERNAL',
   'SOURCE_NOT_ALLOWED',
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
@@ -52,6 +56,8 @@ export interface ErrorDetails {
   readonly got?: string;
   /** The limit that was passed, with its unit in the message. */
   readonly limit?: number;
+  /** Where in a text the fault begins, counted from 0. */
+  readonly position?: number;
   /** What to do about it. */
   readonly hint?: string;
   readonly cause?: unknown;
@@ -64,6 +70,7 @@ export class HealthError extends Error {
   readonly field: string | undefined;
   readonly got: string | undefined;
   readonly limit: number | undefined;
+  readonly position: number | undefined;
   readonly hint: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -72,17 +79,19 @@ export class HealthError extends Error {
     this.field = details.field;
     this.got = details.got;
     this.limit = details.limit;
+    this.position = details.position;
     this.hint = details.hint;
   }
 
   /** The shape that goes on stderr with `-o json`, into logs and into a failure's details. */
-  toJSON(): { code: ErrorCode; message: string; field?: string; got?: string; limit?: number; hint?: string } {
+  toJSON(): Omit<ErrorDetails, 'cause'> & { readonly code: ErrorCode; readonly message: string } {
     return {
       code: this.code,
       message: this.message,
       ...(this.field === undefined ? {} : { field: this.field }),
       ...(this.got === undefined ? {} : { got: this.got }),
       ...(this.limit === undefined ? {} : { limit: this.limit }),
+      ...(this.position === undefined ? {} : { position: this.position }),
       ...(this.hint === undefined ? {} : { hint: this.hint }),
     };
   }
