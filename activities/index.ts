@@ -1,0 +1,10 @@
+/** `temporal-health/activity`: what activity code may call. */
+export { receipts } from './recorder.ts';
+export type {
+  Acknowledged,
+  ActivityReceipts,
+  DeliverableReceipts,
+  EffectStatement,
+  ProgressAnswer,
+  ProgressNote,
+} from './recorder.ts';

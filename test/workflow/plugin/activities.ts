@@ -1,0 +1,64 @@
+/** Activities of the plugin's tests. */
+import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { receipts } from '../../../activities/index.ts';
+
+/** How often each body ran, by workflow id: a body must not run again for evidence that could still be delivered. */
+export const bodies = new Map<string, number>();
+
+function countBody(): number {
+  const { workflowExecution } = activityInfo();
+  const id = workflowExecution?.workflowId ?? '';
+  const runs = (bodies.get(id) ?? 0) + 1;
+  bodies.set(id, runs);
+  return runs;
+}
+
+export const activities = {
+  async say(step: string): Promise<void> {
+    countBody();
+    await receipts().progress('steps', { digest: step, done: 1 });
+  },
+
+  async sayAllFour(step: string): Promise<void> {
+    countBody();
+    const say = receipts();
+    await say.progress('steps', { digest: step, done: 3, of: 4 });
+    await say.wait({ name: 'w', owner: 'ann', deadline: '1 hour', resumeToken: `token-${step}`, resumeBy: 'signal' });
+    await say.effect({ name: 'charge', key: step, state: 'attempted' });
+    await say.effect({
+      name: 'charge',
+      key: step,
+      state: 'verified',
+      verdict: { by: 'destination', level: 'settled' },
+    });
+    await say.deliverable('report').verify({ location: '/tmp' });
+  },
+
+  async failOnce(): Promise<void> {
+    const runs = countBody();
+    await receipts().progress('steps', { digest: `attempt-${runs}` });
+    if (runs === 1) throw ApplicationFailure.retryable('the first attempt fails');
+  },
+
+  async deliver(): Promise<void> {
+    countBody();
+    await receipts().deliverable('report').verify({ location: '/tmp' });
+  },
+
+  /** Completes before its wait is stored: the flush must say so. */
+  forgetToAwait(): Promise<void> {
+    countBody();
+    const wait = { name: 'w', owner: 'ann', deadline: '1 hour', resumeToken: 'token', resumeBy: 'signal' } as const;
+    receipts()
+      .wait(wait)
+      .catch(() => undefined);
+    return Promise.resolve();
+  },
+
+  inspectPage(): Promise<{ status: number }> {
+    return Promise.resolve({ status: 200 });
+  },
+};
+
+export type PluginActivities = typeof activities;
