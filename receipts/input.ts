@@ -99,7 +99,7 @@ export function prepareInput(kind: ReceiptKind, input: unknown, context: BodyCon
   let momentRefusal: HealthError | null = null;
   for (const key of Object.keys(given)) {
     const value = given[key];
-    if (value === undefined) continue;
+    if (value === undefined || (kind === 'wait' && MUST_BE_SAID.includes(key) && isBlank(value))) continue;
     if (leftOut.includes(key)) aside[key] = value;
     // The stored name (`deadlineMs`) is taken too, but not both: then the other one is an unknown field.
     else if (key !== moment || given[`${moment}Ms`] !== undefined) defineMember(body, key, value);
@@ -112,6 +112,12 @@ export function prepareInput(kind: ReceiptKind, input: unknown, context: BodyCon
   return { body, aside, momentRefusal };
 }
 
+function isBlank(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() === '';
+}
+
+/** Blank or absent, they stay as below and are listed as missing. */
+const MUST_BE_SAID: readonly string[] = ['owner', 'deadline', 'resumeToken'];
 const NOTHING_SAID_OF_A_WAIT = { owner: null, deadlineMs: null, resumeToken: null, state: 'open' };
 
 /** Plain assignment of `__proto__` would change the object's prototype instead of showing an unknown field. */
@@ -204,9 +210,9 @@ export const EMISSION_RULES: {
 
 function refuseIncomplete(body: WaitBody, momentRefusal: HealthError | null): void {
   const missing = [
-    ...((body.owner ?? '').trim() === '' ? ['owner'] : []),
+    ...(body.owner === null ? ['owner'] : []),
     ...(body.deadlineMs === null && momentRefusal === null ? ['deadline'] : []),
-    ...((body.resumeToken ?? '').trim() === '' ? ['resumeToken'] : []),
+    ...(body.resumeToken === null ? ['resumeToken'] : []),
   ];
   if (missing.length > 0) {
     const field = missing.join(', ');

@@ -43,7 +43,7 @@ const SECRET_KEY = String.raw`(?:password|passwd|pwd|passphrase|secret|token|api
 const FRAMES = [
   String.raw`(?<postgresUrl>(?<=postgres(?:ql)?)://[^\s/:@?#]*:[^\s/@]+@)`,
   String.raw`(?<urlCredentials>://[^\s/:@?#]*:[^\s/@]+@)`,
-  String.raw`(?<authorization>(?<=\bauthorization["']?\s*)[:=]\s*["']?(?:(?:basic|digest|token|apikey)\s+)?(?!bearer\b)[\w.~+/-]{8,})`,
+  String.raw`(?<authorization>(?<=\bauthorization["']?\s*)[:=]\s*["']?(?:(?:basic|digest|token|apikey)\s+|(?=\S*\d|\S{24}))[\w.~+/-]{8,})`,
 ];
 const VALUE = String.raw`["']?(?!${HARMLESS})[^\s"',;]{4,}`;
 const ASSIGNED = String.raw`(?<keyValue>(?<=${SECRET_KEY})(?:=\s*|:\s+)${VALUE})`;
