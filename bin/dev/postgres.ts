@@ -141,7 +141,7 @@ function serverOf(cluster: Cluster, pid: number, port: number, reused: boolean):
 }
 
 /** SIGINT is Postgres's fast shutdown (a checkpoint included), SIGQUIT its immediate one. */
-async function endPostmaster(pid: number, patienceMs = 15_000): Promise<void> {
+export async function endPostmaster(pid: number, patienceMs = 15_000): Promise<void> {
   const gone = await endProcess(pid, [
     ['SIGINT', patienceMs],
     ['SIGQUIT', 2_000],

@@ -83,6 +83,16 @@ export function childrenOf(pid: number): number[] {
   return rows.filter((row) => row.parentPid === pid).map((row) => row.pid);
 }
 
+/** Processes whose command line holds this text: how a server is found again whose record was lost. */
+export function processesRunning(text: string): number[] {
+  const pids = isLinux
+    ? readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .map(Number)
+    : psRows(['-A']).map((row) => row.pid);
+  return pids.filter((pid) => pid !== process.pid && isAlive(pid) && commandLineOf(pid).includes(text));
+}
+
 /** The command line of a process, arguments separated by spaces; empty when it cannot be read. */
 export function commandLineOf(pid: number): string {
   if (!isLinux) return spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' }).stdout.trim();
