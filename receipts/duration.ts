@@ -7,8 +7,7 @@ export type Duration = number | StringValue;
 
 /** Milliseconds of a duration; refuses what is not a finite, non-negative length. */
 export function durationMs(duration: Duration, field: string): number {
-  // `ms` answers undefined (or NaN) for text it cannot read, although its types say number.
-  const value = typeof duration === 'number' ? duration : (ms(duration) as number | undefined);
+  const value = typeof duration === 'string' ? readText(duration) : duration;
   if (value === undefined || !Number.isFinite(value) || value < 0) {
     throw new HealthError('CONTRACT_INVALID', `${field} is not a length of time.`, {
       field,
@@ -17,4 +16,10 @@ export function durationMs(duration: Duration, field: string): number {
     });
   }
   return Math.round(value);
+}
+
+/** `ms` answers undefined (or NaN) for text it cannot read, although its types say number; empty or long text it throws at. */
+function readText(text: StringValue): number | undefined {
+  const { length } = text as string;
+  return length === 0 || length > 100 ? undefined : ms(text);
 }

@@ -18,8 +18,14 @@ import { bodySchemas, contractSchema, NOTE_BYTES, receiptSchemas } from './schem
 import { cutToBytes } from './text.ts';
 
 export { parseJsonText } from './json-text.ts';
-export { bodySchemas, chainRowSchema, chainStateSchema, contractSchema, NOTE_BYTES } from './schemas.ts';
-export { receiptSchema, receiptSchemas, storedReceiptSchema } from './schemas.ts';
+export {
+  bodySchemas,
+  chainRowSchema,
+  contractSchema,
+  NOTE_BYTES,
+  receiptSchema,
+  storedReceiptSchema,
+} from './schemas.ts';
 
 /** What a receipt may be: 8 KiB of body, four levels, 64 keys. An envelope holds ids only and has as much again. */
 export const RECEIPT_LIMITS: Limits = { bytes: 8192, nesting: 4, keys: 64 };

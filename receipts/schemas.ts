@@ -308,7 +308,7 @@ const missionState = z.strictObject({
 
 const emitterGap = z.strictObject({ fence: z.int(), attempt: z.int(), missing: z.int(), sinceMs: z.number() });
 
-export const chainStateSchema = z.strictObject({
+const chainState = z.strictObject({
   missions: z.record(z.string(), missionState),
   effects: z.record(z.string(), effectEntry),
   settledOlder: z.record(z.string(), z.int()),
@@ -325,5 +325,5 @@ export const chainRowSchema = z.strictObject({
   firstReceiptAtMs: z.number(),
   lastReceiptAtMs: z.number(),
   evidenceVersion: whole,
-  state: chainStateSchema,
+  state: chainState,
 }) satisfies z.ZodType<ChainRow>;

@@ -34,6 +34,13 @@ function spoiled(path: readonly string[], value: unknown): unknown {
   return copy;
 }
 
+describe('defineContract', () => {
+  it.each(['', 'x'.repeat(101), 'soon', -1, Number.NaN, '-2 days', {}])('refuses %j as a length of time', (run) => {
+    const definition = { workflowType: 'w', budgets: { run: run as '1h' } };
+    expect(refusal(() => defineContract(definition))).toMatchObject({ code: 'CONTRACT_INVALID', field: 'budgets.run' });
+  });
+});
+
 describe('parseContract', () => {
   it('takes what defineContract makes, also through JSON', () => {
     expect(parseContract(CONTRACT)).toEqual(CONTRACT);
