@@ -8,7 +8,6 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { migrate } from '../../receipts/postgres/migrate.ts';
 import { ensureDatabase, startPostgres } from './postgres.ts';
 import {
   DevServerError,
@@ -151,6 +150,7 @@ export async function bringUpPostgres(place: StackPlace): Promise<void> {
 }
 
 export async function bringUpSchema({ stateDir, note }: StackPlace): Promise<void> {
+  const { migrate } = await import('../../receipts/postgres/migrate.ts');
   const { applied } = await migrate(readState(stateDir).postgres?.url ?? '');
   if (applied.length > 0) note(`the store has its schema (${applied.length} migrations)`);
 }

@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Connection } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
 import { DevServerError, endProcess, freePort, isPortFree, signal, waitForExit, waitUntil } from './processes.ts';
 
 export type SearchAttributeType = 'Text' | 'Keyword' | 'Int' | 'Double' | 'Bool' | 'Datetime' | 'KeywordList';
@@ -76,9 +76,11 @@ function serverEnvironment(): NodeJS.ProcessEnv {
 
 /** True when the server at this address answers for the namespace `default` and knows these search attributes. */
 export async function temporalAnswers(address: string, searchAttributes: readonly string[] = []): Promise<boolean> {
+  // Loaded on use: it takes longer than the commands that only look at a record.
+  const client = await import('@temporalio/client');
   let connection: Connection | undefined;
   try {
-    connection = await Connection.connect({ address, connectTimeout: '3s' });
+    connection = await client.Connection.connect({ address, connectTimeout: '3s' });
     const { workflowService, operatorService } = connection;
     return await connection.withDeadline(Date.now() + 5_000, async () => {
       await workflowService.describeNamespace({ namespace: 'default' });
