@@ -72,6 +72,7 @@ export interface ListedRun extends Listed {
   readonly workflowId: string;
   readonly runId: string;
   readonly workflowType: string;
+  readonly taskQueue: string | null;
 }
 
 export type TaskQueueQuestion = Pick<TaskQueueState, 'name' | 'kind'>;
@@ -343,6 +344,7 @@ export function listedRun(raw: RawListedRun): ListedRun | null {
     workflowId,
     runId,
     workflowType: raw.type?.name ?? '',
+    taskQueue: textOf(raw.taskQueue),
     status,
     startedAtMs,
     closedAtMs: timeOf(raw.closeTime),

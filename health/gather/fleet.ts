@@ -196,7 +196,7 @@ async function gatherCandidate(candidate: Candidate, pass: Pass): Promise<Gather
     : { source: 'not-asked', listed: listedOnly(listed) };
   const unread: Unread[] =
     sources.store !== null && isUnreadable(sources.store) ? [{ source: 'store', code: sources.store.unread }] : [];
-  const run = { namespace: request.namespace, workflowId, runId, firstRunId: chain?.chainId ?? runId, workflowType };
+  const run = { namespace: request.namespace, workflowId, runId, chainId: chain?.chainId ?? runId, workflowType };
   const document = await assemble(run, chain, temporal, sources, { unread, children: [], ...reads });
   if (temporal.source === 'unread' || !pass.isSuspect(document)) return { document, failureTexts: {} };
   if (pass.described >= request.describeLimit) {

@@ -21,6 +21,8 @@ export interface TemporalReader {
   /** Null where Temporal has no such run. */
   describe(run: RunReference): Promise<DescribedRun | null>;
   closeEvent(run: Required<RunReference>, description: Description): Promise<CloseEvent | null>;
+  /** True where the run was started by a cron schedule: it is a chain of its own, and Describe does not say so. */
+  isCronRun(run: Required<RunReference>): Promise<boolean>;
   taskQueue(namespace: string, question: TaskQueueQuestion): Promise<TaskQueueState>;
   list(namespace: string, query: string, pageSize: number, token: Uint8Array | null): Promise<ListedPage>;
   count(namespace: string, query: string): Promise<number>;
@@ -96,6 +98,14 @@ export function temporalReader(options: ReaderOptions): TemporalReader {
         service.getWorkflowExecutionHistoryReverse({ namespace, execution: execution(run), maximumPageSize }),
       );
       return closeEventOf(raw.history?.events ?? [], description);
+    },
+    async isCronRun(run) {
+      const { namespace } = run;
+      const raw = await ask(() =>
+        service.getWorkflowExecutionHistory({ namespace, execution: execution(run), maximumPageSize: 1 }),
+      );
+      const started = raw.history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+      return (started?.cronSchedule ?? '') !== '';
     },
     async taskQueue(namespace, question) {
       const taskQueueType = TASK_QUEUE_TYPES[question.kind];

@@ -19,7 +19,7 @@ import type { DescribedRun } from '../temporal.ts';
 import type { TemporalReader } from './reader.ts';
 import { codeOf, isUnreadable, readableStore, sourcesNowMs } from './sources.ts';
 import type { Sources } from './sources.ts';
-import { SharedReads, chainOf, storeSideOf } from './store-side.ts';
+import { SharedReads, storeSideOf } from './store-side.ts';
 
 /** Children that are looked at for one parent, and generations below it. More decide nothing and are named as unjudged. */
 const CHILDREN_LIMIT = 10;
@@ -45,7 +45,7 @@ interface Known {
   readonly namespace: string;
   readonly workflowId: string;
   readonly runId: string;
-  readonly firstRunId: string;
+  readonly chainId: string;
   readonly workflowType: string;
 }
 
@@ -67,8 +67,9 @@ export async function gatherRun(
   const unread: Unread[] = [];
   const temporal = await temporalSide(reference, sources, options.listed ?? null);
   unread.push(...temporal.unread);
-  const chain = await chainSide(reference, temporal.described, sources, unread);
-  const run = known(reference, temporal.described, chain);
+  const chainId = await chainIdOf(reference, temporal.described, sources, unread);
+  const chain = await chainSide(reference, temporal.described?.runId, chainId, sources, unread);
+  const run = known(reference, temporal.described, chain, chainId);
   const state = await lastKnown(temporal.state, chain, sources);
   const children = await childrenOf(run, state, sources, options);
   const document = await assemble(run, chain, state, sources, { unread, children, ...options });
@@ -135,9 +136,33 @@ async function queueSide(
   return (await Promise.all(asked)).filter((queue) => queue !== null);
 }
 
+/**
+ * The id of the run's chain: its first run's, but its own for a cron run, so that last week's deliverable never speaks for
+ * today's run. Null where Temporal did not tell.
+ */
+async function chainIdOf(
+  { namespace, workflowId }: RunReference,
+  described: DescribedRun | null,
+  { temporal }: Sources,
+  unread: Unread[],
+): Promise<string | null> {
+  if (described === null || isUnreadable(temporal)) return null;
+  const { runId, firstRunId } = described;
+  if (runId === firstRunId) return runId;
+  try {
+    return (await temporal.isCronRun({ namespace, workflowId, runId })) ? runId : firstRunId;
+  } catch (error) {
+    // Joining the wrong chain would let another run's evidence speak for this one: rather none.
+    unread.push({ source: 'receipts', code: codeOf(error) });
+    return runId;
+  }
+}
+
+/** The chain that holds the run. A run that has written nothing yet (continued as new, reset) is found by its chain's id. */
 async function chainSide(
   reference: RunReference,
-  described: DescribedRun | null,
+  describedRunId: string | undefined,
+  chainId: string | null,
   sources: Sources,
   unread: Unread[],
 ): Promise<ChainRow | null> {
@@ -146,22 +171,30 @@ async function chainSide(
     unread.push({ source: 'store', code: sources.store.unread });
     return null;
   }
+  const { store } = sources;
+  const runId = describedRunId ?? reference.runId;
   try {
-    if (described === null) return await sources.store.readChain(reference);
-    return await chainOf(sources.store, { ...reference, runId: described.runId }, described.firstRunId);
+    const own = await store.readChain(runId === undefined ? reference : { ...reference, runId });
+    if (own !== null || chainId === null || chainId === runId) return own;
+    return await store.readChain({ ...reference, runId: chainId });
   } catch (error) {
     unread.push({ source: 'store', code: codeOf(error) });
     return null;
   }
 }
 
-function known(reference: RunReference, described: DescribedRun | null, chain: ChainRow | null): Known {
+function known(
+  reference: RunReference,
+  described: DescribedRun | null,
+  chain: ChainRow | null,
+  chainId: string | null,
+): Known {
   const runId = described?.runId ?? reference.runId ?? chain?.runId ?? '';
   return {
     namespace: reference.namespace,
     workflowId: reference.workflowId,
     runId,
-    firstRunId: described?.firstRunId ?? runId,
+    chainId: chain?.chainId ?? chainId ?? runId,
     workflowType: described?.workflowType ?? chain?.workflowType ?? '',
   };
 }
@@ -241,7 +274,7 @@ export async function assemble(
       namespace: run.namespace,
       workflowId: run.workflowId,
       runId: run.runId,
-      chainId: chain?.chainId ?? run.firstRunId,
+      chainId: run.chainId,
       workflowType: run.workflowType,
     },
     missionFingerprint: chain?.missionFingerprint ?? null,

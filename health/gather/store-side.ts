@@ -1,7 +1,6 @@
 /** What the store knows of one run: its chain, the contract that binds it, the outages around it. Failures become `unread`. */
 import type { Contract } from '../../receipts/contract.ts';
-import type { ChainRow } from '../../receipts/state.ts';
-import type { ReceiptStore, RunReference } from '../../receipts/store.ts';
+import type { ReceiptStore } from '../../receipts/store.ts';
 import type { Outage, Unread } from '../evidence.ts';
 import { codeOf } from './sources.ts';
 
@@ -35,21 +34,6 @@ export class SharedReads {
       .then((gaps) => gaps.map(({ workerId, fromMs, untilMs }) => ({ workerId, fromMs, untilMs })));
     return this.#gaps;
   }
-}
-
-/**
- * The chain that holds a run. A run that has written nothing yet (just continued as new, or reset) is found by its
- * chain's id: the newest chain of the workflow id, if it is the same chain.
- */
-export async function chainOf(
-  store: ReceiptStore,
-  run: Required<RunReference>,
-  firstRunId: string,
-): Promise<ChainRow | null> {
-  const own = await store.readChain(run);
-  if (own !== null) return own;
-  const newest = await store.readChain({ namespace: run.namespace, workflowId: run.workflowId });
-  return newest !== null && (newest.chainId === firstRunId || newest.chainId === run.runId) ? newest : null;
 }
 
 export interface StoreSide {

@@ -1,0 +1,162 @@
+/** `explain`: one run, always described, with everything that speaks for and against its verdict. */
+import { Option } from '@commander-js/extra-typings';
+import { HealthError } from '../../receipts/errors.ts';
+import { classify } from '../classify.ts';
+import type { EvidenceDocument } from '../evidence.ts';
+import { explain, EXPLAIN_SCHEMA_VERSION, factKind, phraseText } from '../explain.ts';
+import type { Explanation } from '../explain.ts';
+import { gatherRun, isUnreadable, readableStore } from '../gather.ts';
+import type { GatheredRun, Sources } from '../gather.ts';
+import type { Judgement } from '../judgement.ts';
+import { isoTime } from '../report.ts';
+import { isOpen } from '../temporal.ts';
+import { statusOf } from './classify.ts';
+import type { Configuration } from './configuration.ts';
+import { contextOf } from './context.ts';
+import type { Context, Finish } from './context.ts';
+import { EXIT, errorJson, errorText } from './errors.ts';
+import type { ExitCode } from './errors.ts';
+import { explainText } from './explain-text.ts';
+import { identity } from './ids.ts';
+import { write } from './output.ts';
+import type { Program } from './program.ts';
+
+interface ExplainOptions {
+  readonly workflowId: string;
+  readonly runId?: string | undefined;
+  readonly export?: true | undefined;
+  readonly exitStatus?: true | undefined;
+}
+
+export function addExplain(program: Program, finish: Finish): void {
+  program
+    .command('explain')
+    .description('why one run is what it is, and what to do')
+    .addOption(
+      new Option('-w, --workflow-id <id>', 'workflow id').argParser(identity('--workflow-id')).makeOptionMandatory(),
+    )
+    .addOption(new Option('-r, --run-id <id>', 'run id; the newest run without it').argParser(identity('--run-id')))
+    .option('--export', 'write the evidence document, for `classify`')
+    .option('--exit-status', 'exit with 12, 11 or 10 when it is uncertain, a false success or stuck')
+    .action(async (options, command) => {
+      finish(await runExplain(options, contextOf(command.optsWithGlobals())));
+    });
+}
+
+async function runExplain(options: ExplainOptions, context: Context): Promise<ExitCode> {
+  const configuration = context.configuration();
+  const [{ openSources }, { runDueChecks }] = await Promise.all([import('./sources.ts'), import('./due-checks.ts')]);
+  const { sources, errors, close } = await openSources(configuration);
+  try {
+    const { workflowId, runId } = options;
+    const { namespace } = configuration;
+    const reference = { namespace, workflowId, ...(runId === undefined ? {} : { runId }) };
+    const gathered = await gatherRun(reference, sources);
+    await requireKnown(gathered.document, sources, options);
+    const { document, notes } = await runDueChecks(gathered.document, process.env);
+    const judgement = classify(document, document.policy, document.nowMs);
+    if (options.export) {
+      if (context.format !== 'none') await write(`${JSON.stringify(document, null, 2)}\n`);
+    } else await print({ ...gathered, document }, judgement, notes, configuration, context);
+    await record(gathered.document, judgement, sources);
+    for (const error of errors) {
+      process.stderr.write(context.format === 'text' ? errorText(error) : errorJson(error));
+    }
+    if (errors.length > 0) return EXIT.unreachable;
+    return options.exitStatus ? statusOf([judgement.verdict]) : EXIT.done;
+  } finally {
+    await close();
+  }
+}
+
+/** @throws HealthError NOT_FOUND, RUN_NOT_IN_MISSION; TEMPORAL_UNREACHABLE where nothing at all is known of the run. */
+async function requireKnown(document: EvidenceDocument, sources: Sources, options: ExplainOptions): Promise<void> {
+  const { temporal, chain } = document;
+  if (temporal.source === 'describe' || chain !== null) return;
+  if (temporal.source === 'unread') {
+    throw new HealthError('TEMPORAL_UNREACHABLE', 'Temporal does not answer, and the store has nothing of this run.', {
+      hint: 'That is no proof that it never ran.',
+    });
+  }
+  const hint = 'That is no proof that it never ran: it may be past its retention, or in another namespace (-n).';
+  const { workflowId, runId } = options;
+  if (runId !== undefined && !isUnreadable(sources.temporal)) {
+    const { namespace } = document.run;
+    const newest = await sources.temporal.describe({ namespace, workflowId });
+    if (newest !== null) {
+      throw new HealthError('RUN_NOT_IN_MISSION', 'The workflow exists, and no run of that id is one of its runs.', {
+        field: '--run-id',
+        hint: `Its newest run is ${newest.runId}.`,
+      });
+    }
+  }
+  throw new HealthError('NOT_FOUND', 'Neither Temporal nor the store knows this run.', {
+    field: '--workflow-id',
+    hint,
+  });
+}
+
+async function print(
+  { document, failureTexts }: GatheredRun,
+  judgement: Judgement,
+  notes: readonly string[],
+  configuration: Configuration,
+  context: Context,
+): Promise<void> {
+  const explanation = explain(document, judgement);
+  const links = linksOf(document, configuration);
+  if (context.format === 'text') {
+    await write(explainText({ document, explanation, failureTexts, links, notes }, context));
+  } else if (context.format !== 'none') {
+    const indent = context.format === 'json' ? 2 : 0;
+    await write(`${JSON.stringify(explainDocument(document, explanation, links, notes), null, indent)}\n`);
+  }
+}
+
+function explainDocument(
+  document: EvidenceDocument,
+  { judgement, components, safeAction, forbidden, wouldChange, decisive }: Explanation,
+  links: readonly string[],
+  notes: readonly string[],
+): object {
+  return {
+    schemaVersion: EXPLAIN_SCHEMA_VERSION,
+    run: document.run,
+    judgedAt: isoTime(judgement.judgedAtMs),
+    judgement,
+    times: decisive
+      .filter(({ fact }) => factKind(fact) === 'time')
+      .map(({ fact }) => ({ ref: fact.ref, field: fact.field, at: isoTime(Number(fact.value)) })),
+    components: components.map(({ component, vote, says }) => ({ component, vote, says: phraseText(says) })),
+    advice: { safeAction, forbidden, wouldChange: wouldChange.map(phraseText) },
+    links,
+    notes,
+  };
+}
+
+function linksOf({ run, temporal }: EvidenceDocument, { uiAddress }: Configuration): readonly string[] {
+  if (uiAddress === null || run.runId === '') return [];
+  const base = uiAddress.replace(/\/+$/, '');
+  const path = [run.namespace, 'workflows', run.workflowId, run.runId].map(encodeURIComponent).join('/');
+  const open = temporal.source === 'describe' && isOpen(temporal.describe.status);
+  return [`${base}/namespaces/${path}/${open ? 'pending-activities' : 'history'}`];
+}
+
+/** Keeps what was seen and judged, for later; the answer does not depend on it, so that it may fail. */
+async function record(document: EvidenceDocument, judgement: Judgement, sources: Sources): Promise<void> {
+  const store = readableStore(sources);
+  const { chain, temporal, run } = document;
+  if (store === null || chain === null) return;
+  const reference = { namespace: run.namespace, workflowId: run.workflowId, chainId: run.chainId, runId: run.runId };
+  try {
+    if (temporal.source === 'describe') {
+      const closed = !isOpen(temporal.describe.status);
+      await store.recordObservation({ ...reference, observedAtMs: temporal.observedAtMs, closed, temporal });
+    }
+    const { verdict, reason, ruleVersion, judgedAtMs } = judgement;
+    const { evidenceVersion } = chain;
+    await store.recordJudgement({ ...reference, evidenceVersion, ruleVersion, judgedAtMs, verdict, reason, judgement });
+  } catch {
+    // Best effort: a reader's rights may end at reading.
+  }
+}

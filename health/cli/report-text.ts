@@ -1,0 +1,132 @@
+/** The report as a screen: a header, the worst first, and a closing line that counts what is not shown. */
+import { shorten, terminalText } from '../../receipts/text.ts';
+import type { FleetEnd } from '../gather.ts';
+import { NEEDS_ATTENTION, isoTime } from '../report.ts';
+import type { Counts, ReportRow } from '../report.ts';
+import type { Context } from './context.ts';
+import { bold, dim, dot, glyphOf, inColor } from './output.ts';
+import type { Terminal } from './output.ts';
+import { lines, table } from './table.ts';
+import { lengthText, sinceText, timeText } from './times.ts';
+import type { TimeFormat } from './times.ts';
+
+export interface ShownRow extends ReportRow {
+  /** What the failing user code said: for this screen only. */
+  readonly failureText: string | null;
+}
+
+export interface ReportScreen {
+  readonly namespace: string;
+  readonly rows: readonly ShownRow[];
+  readonly notShown: number;
+  readonly counts: Counts;
+  readonly end: FleetEnd;
+  readonly states: { readonly temporal: string; readonly store: string };
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+  readonly discovered: boolean;
+  readonly limit: number;
+}
+
+const HEADINGS = ['', 'VERDICT', 'WORKFLOW', 'TYPE', 'BECAUSE', 'NEXT', 'SINCE'];
+/** The reason is cut to what a terminal has left, but never below this. */
+const LEAST_REASON = 24;
+
+export function reportText(screen: ReportScreen, context: Context): string {
+  const { terminal } = context;
+  return lines([
+    ...(context.header ? [header(screen, terminal)] : []),
+    ...rowsText(screen, context),
+    closing(screen, context),
+    ...notes(screen, terminal),
+  ]);
+}
+
+function header({ namespace, end, states, startedAtMs, nowMs, discovered }: ReportScreen, terminal: Terminal): string {
+  const age = lengthText(nowMs - startedAtMs);
+  const state = (name: string, what: string): string =>
+    what === 'none' ? `no ${name}` : what === 'read' ? `${name} ${age} old` : `${name} unknown (${what})`;
+  const runs = end.open === null ? [] : [`${end.open} open, ${end.closed ?? 0} closed in 24h`];
+  return [
+    bold(terminalText(namespace), terminal),
+    ...(discovered ? ['local environment'] : []),
+    ...runs,
+    `judged ${(isoTime(nowMs) ?? '').slice(11, 19)}Z`,
+    `${state('store', states.store)}, ${state('Temporal', states.temporal)}`,
+  ].join(dot(terminal));
+}
+
+function rowsText({ rows, nowMs }: ReportScreen, context: Context): readonly string[] {
+  if (rows.length === 0) return [];
+  const { terminal, timeFormat } = context;
+  const cells = rows.map((row) => [
+    inColor(row.verdict, glyphOf(row.verdict, terminal), terminal),
+    inColor(row.verdict, row.verdict ?? row.reason, terminal),
+    terminalText(row.workflowId),
+    terminalText(row.workflowType),
+    terminalText(because(row, nowMs, timeFormat)),
+    terminalText(next(row, nowMs, timeFormat)),
+    row.since === null ? '' : sinceText(Date.parse(row.since), nowMs, timeFormat),
+  ]);
+  const headings = context.header ? [HEADINGS.map((heading) => dim(heading, terminal))] : [];
+  return table([...headings, ...cells], { columns: terminal.columns, flexible: 4, least: LEAST_REASON });
+}
+
+function because(
+  { message, retry, failureText, temporal, verdict }: ShownRow,
+  nowMs: number,
+  format: TimeFormat,
+): string {
+  const parts = [message];
+  if (retry !== null && failureText !== null) parts.push(`It says: ${shorten(failureText, 120)}`);
+  if (retry?.nextAttemptAt) parts.push(`Next try ${timeText(Date.parse(retry.nextAttemptAt), nowMs, format)}.`);
+  if (temporal === 'not-asked' && verdict !== null && NEEDS_ATTENTION.includes(verdict)) {
+    parts.push('(Temporal not asked)');
+  }
+  return parts.join(' ');
+}
+
+function next({ next: step, verdict, wait }: ShownRow, nowMs: number, format: TimeFormat): string {
+  if (verdict !== 'waiting' || !wait?.deadline) return step;
+  return `${step}, deadline ${timeText(Date.parse(wait.deadline), nowMs, format)}`;
+}
+
+function closing({ counts, notShown, nowMs }: ReportScreen, { terminal, timeFormat }: Context): string {
+  const { byVerdict, nextWait } = counts;
+  const attention = NEEDS_ATTENTION.reduce((sum, verdict) => sum + byVerdict[verdict], 0);
+  const on =
+    nextWait?.deadline && nextWait.owner
+      ? ` on ${terminalText(nextWait.owner)} until ${timeText(Date.parse(nextWait.deadline), nowMs, timeFormat)}`
+      : '';
+  const parts = [
+    attention === 1 ? '1 needs you' : `${attention} need you`,
+    ...(byVerdict.waiting > 0 ? [`${byVerdict.waiting} waiting${on}`] : []),
+    `${byVerdict.working} working, ${byVerdict.healthy} healthy`,
+    ...(counts.judgedOnly > 0 ? [`${counts.judgedOnly} judged without a check`] : []),
+    ...(counts.notInstrumented > 0
+      ? [`${counts.notInstrumented} not instrumented${counts.retrying > 0 ? ` (${counts.retrying} retrying)` : ''}`]
+      : []),
+    ...(notShown > 0 ? [`${notShown} not shown (--all)`] : []),
+  ];
+  return parts.join(dot(terminal));
+}
+
+function notes({ end, states, limit, counts }: ReportScreen, terminal: Terminal): readonly string[] {
+  const all: string[] = [];
+  if (end.leftOut > 0) {
+    all.push(
+      `${end.leftOut} more runs were not looked at. Narrow with --query or --type, or raise --limit (${limit}).`,
+    );
+  }
+  if (end.notDescribed > 0) {
+    all.push(`${end.notDescribed} were judged without asking Temporal about each: --limit is ${limit}.`);
+  }
+  if (states.store === 'none') {
+    all.push(
+      'No receipts: this is what Temporal alone can tell. Receipts add progress, waits, effects and deliverables;',
+      'set TEMPORAL_HEALTH_DATABASE_URL and give HealthPlugin to a worker.',
+    );
+  } else if (counts.judged === 0 && end.errors.length === 0)
+    all.push('No open run, and none closed in the last 24 hours.');
+  return all.map((note) => dim(note, terminal));
+}
