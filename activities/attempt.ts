@@ -8,7 +8,7 @@ import type { Context } from '@temporalio/activity';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const MARGIN_SHARE = 0.1;
-const MARGIN_MINIMUM_MS = 250;
+const MARGIN_MINIMUM_MS = 500;
 const MARGIN_MAXIMUM_MS = 5_000;
 /** After a cancellation, a pause or a shutdown somebody waits for this activity to end. */
 const AFTER_CANCEL_MS = 2_000;
@@ -38,6 +38,11 @@ export class Attempt {
     this.#endsAtMs = performance.now() + Math.max(0, lengthMs - marginMs);
     this.#lastDetails = info.heartbeatDetails;
     if (info.heartbeatTimeoutMs) this.#watchHeartbeats();
+  }
+
+  /** False when nothing more can be waited for: what comes now would come too late. */
+  get hasTime(): boolean {
+    return performance.now() < this.#endsAtMs;
   }
 
   /**

@@ -23,13 +23,15 @@ export function asHealthError(error: unknown, fallback: ErrorCode): HealthError 
   return new HealthError(fallback, `Unexpected ${name} while recording.`, { cause: error });
 }
 
-/** The failure an activity throws: retried by Temporal only where a retry can end better. */
+/**
+ * The failure an activity throws: retried by Temporal only where a retry can end better. Without the cause: it goes into
+ * history, and a database's own words may hold values.
+ */
 export function toFailure(error: HealthError): ApplicationFailure {
   return ApplicationFailure.create({
     type: error.code,
     message: error.message,
     nonRetryable: !RETRYABLE.has(error.code),
     details: [error.toJSON()],
-    cause: error,
   });
 }

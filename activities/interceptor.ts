@@ -66,7 +66,7 @@ async function execute(
 async function endFailed(worker: RunningWorker, recorder: ActivityRecorder): Promise<void> {
   recorder.close();
   if (recorder.outbox.unsettled.length === 0) return;
-  await recorder.attempt.hold(recorder.outbox.settled(), FAILED_PATIENCE_MS);
+  if (recorder.attempt.hasTime) await recorder.attempt.hold(recorder.outbox.settled(), FAILED_PATIENCE_MS);
   if (recorder.outbox.unsettled.length > 0) worker.leaveBehind(recorder);
 }
 

@@ -27,7 +27,9 @@ export async function recordForWorkflow(request: RecordRequest): Promise<void> {
     else if (index === request.receipts.length - 1) throw refused(read, false);
   }
   if (recorder.sink.knownDown()) {
-    throw toFailure(new HealthError('STORE_UNAVAILABLE', 'The store is away; this receipt is sent again.'));
+    throw withoutStack(
+      toFailure(new HealthError('STORE_UNAVAILABLE', 'The store is away; the receipt is sent again.')),
+    );
   }
   const ctx = Context.current();
   const beat = setInterval(() => {
@@ -38,7 +40,7 @@ export async function recordForWorkflow(request: RecordRequest): Promise<void> {
     const newest = outcomes.at(-1);
     if (newest?.outcome === 'refused') throw refused(newest.error, true);
   } catch (error) {
-    throw isUnavailable(error) ? toFailure(asHealthError(error, 'STORE_UNAVAILABLE')) : error;
+    throw isUnavailable(error) ? withoutStack(toFailure(asHealthError(error, 'STORE_UNAVAILABLE'))) : error;
   } finally {
     clearInterval(beat);
   }
@@ -70,10 +72,14 @@ function readReceipt(recorder: ActivityRecorder, given: WorkflowReceipt): Receip
 
 function refused(error: HealthError, sequenceSpent: boolean): ApplicationFailure {
   const details: RecordFailureDetails = { ...error.toJSON(), sequenceSpent };
-  return ApplicationFailure.create({
-    type: RECORD_REFUSED,
-    message: error.message,
-    nonRetryable: true,
-    details: [details],
-  });
+  const { message } = error;
+  return withoutStack(
+    ApplicationFailure.create({ type: RECORD_REFUSED, message, nonRetryable: true, details: [details] }),
+  );
+}
+
+/** These failures are expected and each one stands in history: the place in our code says nothing to anybody there. */
+function withoutStack(failure: ApplicationFailure): ApplicationFailure {
+  failure.stack = '';
+  return failure;
 }

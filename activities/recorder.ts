@@ -50,7 +50,7 @@ export type EffectStatement = Omit<EffectInput, 'operationId'> &
 export interface DeliverableReceipts {
   /**
    * Runs the contract's check against `location` and records what it found. A failing or unreadable result is a value.
-   * @throws ApplicationFailure CONTRACT_UNKNOWN, DELIVERABLE_CHECK_REQUIRED, DELIVERABLE_STALE; STORE_UNAVAILABLE (retryable)
+   * @throws ApplicationFailure CONTRACT_UNKNOWN, DELIVERABLE_CHECK_REQUIRED, DELIVERABLE_STALE; WORK_DONE_UNRECORDED (retryable)
    */
   verify(at: {
     readonly location: string;
@@ -68,9 +68,12 @@ export interface DeliverableReceipts {
 export interface ActivityReceipts {
   /** A milestone of this activity: never throws, never waits for the store. */
   progress(milestone: string, note: ProgressNote): Promise<ProgressAnswer>;
-  /** @throws ApplicationFailure WAIT_INCOMPLETE, WAIT_DEADLINE, RECEIPT_*; STORE_UNAVAILABLE (retryable) */
+  /** @throws ApplicationFailure WAIT_INCOMPLETE, WAIT_DEADLINE, RECEIPT_*; WORK_DONE_UNRECORDED (retryable) */
   wait(wait: WaitInput): Promise<Acknowledged>;
-  /** @throws ApplicationFailure EFFECT_VERDICT_REQUIRED, RECEIPT_*; STORE_UNAVAILABLE (retryable): then do not call */
+  /**
+   * @throws ApplicationFailure EFFECT_VERDICT_REQUIRED, RECEIPT_*; of `attempted` STORE_UNAVAILABLE (retryable): then do not
+   * call; of what came of a call WORK_DONE_UNRECORDED (retryable)
+   */
   effect(effect: EffectStatement): Promise<Acknowledged>;
   deliverable(name: string): DeliverableReceipts;
   /** Resolves when everything said so far is stored. @throws ApplicationFailure STORE_UNAVAILABLE (retryable) */
@@ -270,7 +273,7 @@ export class ActivityRecorder implements ActivityReceipts {
   async #deliver(kind: ReceiptKind, input: unknown, patienceMs = Infinity): Promise<Acknowledged> {
     const receipt = await this.#asFailures(() => this.#receipt(kind, input));
     const outcome = await this.attempt.hold(this.outbox.add(receipt, { linger: false }), patienceMs);
-    if (outcome === undefined) throw toFailure(unavailable());
+    if (outcome === undefined) throw toFailure(patienceMs === Infinity ? workDone() : unavailable());
     if (outcome.outcome === 'refused') throw toFailure(outcome.error);
     return { receiptId: receipt.receiptId, outcome: outcome.outcome };
   }
@@ -302,6 +305,13 @@ export class ActivityRecorder implements ActivityReceipts {
     const level = isUnavailable(error) ? 'debug' : 'warn';
     this.#ctx.log[level]('A progress receipt was not recorded', { milestone, ...error.toJSON() });
   }
+}
+
+/** What was to be stated has happened: whoever tries again must find it, not do it again. */
+function workDone(): HealthError {
+  return new HealthError('WORK_DONE_UNRECORDED', 'What was done could not be stored while the attempt could wait.', {
+    hint: 'The attempt is retried; an effect must be found again under its operation id, not repeated.',
+  });
 }
 
 function unavailable(): HealthError {

@@ -141,7 +141,7 @@ function regularActivity(patienceMs: number): Recording {
     scheduleToCloseTimeout: patienceMs,
     heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-    retry: { initialInterval: 1_000, backoffCoefficient: 1.5, maximumInterval: 10_000 },
+    retry: { initialInterval: 1_000, backoffCoefficient: 1.5, maximumInterval: 5_000 },
     summary: 'temporal-health: records a receipt',
   });
 }
@@ -171,9 +171,12 @@ async function send(receipt: WorkflowReceipt, vehicle: Recording): Promise<boole
 function refusalIn(error: unknown): RecordFailureDetails | null {
   const { name, message, cause } = error as Error;
   if (name === 'ReferenceError') throw missing('This worker has no recording activity.');
+  // A regular activity's failure comes wrapped, a local one's does not.
+  const failure = name === 'ActivityFailure' ? (cause as Error | undefined) : (error as Error);
+  if (failure?.name === 'TimeoutFailure') return null;
   // Not from the activity: the input could not be written as JSON.
-  if (name !== 'ActivityFailure') return { code: 'RECEIPT_INVALID', message, sequenceSpent: false };
-  const { type, details } = (cause ?? {}) as { type?: string; details?: readonly unknown[] };
+  if (failure?.name !== 'ApplicationFailure') return { code: 'RECEIPT_INVALID', message, sequenceSpent: false };
+  const { type, details } = failure as { type?: string; details?: readonly unknown[] };
   return type === RECORD_REFUSED ? (details?.[0] as RecordFailureDetails) : null;
 }
 

@@ -6,6 +6,9 @@ import { receipts } from '../../../activities/index.ts';
 /** How often each body ran, by workflow id: a body must not run again for evidence that could still be delivered. */
 export const bodies = new Map<string, number>();
 
+/** Set by the test whose activity is to end the outage. */
+export const outage = { end: (): void => undefined };
+
 function countBody(): number {
   const { workflowExecution } = activityInfo();
   const id = workflowExecution?.workflowId ?? '';
@@ -54,6 +57,16 @@ export const activities = {
       .wait(wait)
       .catch(() => undefined);
     return Promise.resolve();
+  },
+
+  /** As `say`, for a worker without the plugin: same type length, same arguments. */
+  plain(_step: string): Promise<void> {
+    return Promise.resolve();
+  },
+
+  async endOutage(): Promise<void> {
+    outage.end();
+    await receipts().progress('steps', { digest: 'outage over' });
   },
 
   inspectPage(): Promise<{ status: number }> {

@@ -23,9 +23,9 @@ const activities = proxyActivities<PluginActivities>({
 });
 const local = proxyLocalActivities<PluginActivities>({ startToCloseTimeout: '10s' });
 
-/** Attempts of two seconds: an outage outlasts them. */
+/** Attempts of three seconds: an outage outlasts them. */
 const brief = proxyActivities<PluginActivities>({
-  startToCloseTimeout: '2s',
+  startToCloseTimeout: '3s',
   retry: { initialInterval: '100ms', maximumAttempts: 2 },
 });
 
@@ -110,7 +110,8 @@ export async function recordsBadly(): Promise<WorkflowProgressAnswer[]> {
 }
 
 export async function waitsWithoutOwner(): Promise<void> {
-  await recordWait({ name: 'w', owner: ' ', deadline: '1 hour', resumeToken: 't', resumeBy: 'signal' });
+  const wait = { name: 'w', deadline: '1 hour', resumeToken: 't', resumeBy: 'signal' };
+  await recordWait(wait as unknown as Parameters<typeof recordWait>[0]);
 }
 
 export async function sleepsTenTimes(): Promise<string> {
@@ -120,6 +121,24 @@ export async function sleepsTenTimes(): Promise<string> {
 
 export async function tenSteps(): Promise<void> {
   for (let step = 0; step < 10; step++) await activities.say(`step-${step}`);
+}
+
+export async function tenPlainSteps(): Promise<void> {
+  for (let step = 0; step < 10; step++) await activities.plain(`step-${step}`);
+}
+
+/** Two notes around the end of an outage: the first travels with the second. */
+export async function waitsThenSays(): Promise<unknown> {
+  let gone = false;
+  setHandler(go, () => {
+    gone = true;
+  });
+  await openWait({ name: 'go', owner: 'ann', deadline: '1 hour', resumeBy: 'signal' });
+  await condition(() => gone);
+  const answer = await recordProgress({ milestone: 'workflow', digest: 'in the outage' });
+  await activities.endOutage();
+  const then = await recordProgress({ milestone: 'workflow', digest: 'after it' });
+  return { recorded: answer.recorded, code: answer.recorded ? null : answer.error.code, then };
 }
 
 export async function inspects(): Promise<unknown> {
