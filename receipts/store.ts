@@ -72,10 +72,14 @@ export interface ReceiptStore {
   nowMs(): number;
   /**
    * Stores receipts, all their state with them, and answers in the order given. What it acknowledges is committed (R6).
-   * One bad receipt is refused by itself. Rejects with STORE_UNAVAILABLE or STORE_FULL when nothing can be said of any.
+   * One bad receipt is refused by itself. Rejects with STORE_UNAVAILABLE or STORE_FULL when nothing can be said of any:
+   * some may be stored then, and sending all of them again is safe.
+   *
+   * One emitter's receipts are taken by (fence, attempt, sequence), wherever they stand in the list, and recordedAtMs with
+   * that order sorts an emitter's receipts as they were taken.
    */
   emit(receipts: readonly Receipt[]): Promise<readonly EmitOutcome[]>;
-  /** Registers contracts by digest (repeats change nothing) and answers the digest of each. */
+  /** Registers contracts by digest (repeats change nothing, also not which one is newest) and answers the digest of each. */
   registerContracts(namespace: string, contracts: readonly Contract[]): Promise<readonly string[]>;
   /** A pinned contract by digest; the newest of the type where `digest` is null; null where there is none. */
   readContract(
@@ -85,9 +89,9 @@ export interface ReceiptStore {
   ): Promise<{ contract: Contract; digest: string } | null>;
   /** The chain that holds this run, or the newest chain of the workflow id where no run id is given. */
   readChain(run: RunReference): Promise<ChainRow | null>;
-  /** Chain rows in store order, at most `limit` a page; `changedSinceMs` leaves older ones out. */
+  /** Chain rows by workflow id and chain id, at most `limit` a page; `changedSinceMs` leaves out what got no receipt since. */
   listChains(query: { namespace: string; limit: number; cursor?: string; changedSinceMs?: number }): Promise<ChainPage>;
-  /** The receipts of a chain in store order, late ones too, at most `limit`. */
+  /** The first `limit` receipts of a chain as they were recorded, late ones too. */
   readReceipts(chain: ChainReference, limit: number): Promise<readonly StoredReceipt[]>;
   recordObservation(observation: Observation): Promise<void>;
   /** The newest observation of a chain, closed ones only where asked. */
@@ -96,6 +100,7 @@ export interface ReceiptStore {
   recordJudgement(judgement: JudgementRecord): Promise<boolean>;
   /** The newest judgement of a chain. */
   readJudgement(chain: ChainReference): Promise<JudgementRecord | null>;
+  /** Records an outage, or its end: one per worker, namespace and beginning. */
   recordGap(gap: OutageGap): Promise<void>;
   /** Outages that end after `sinceMs` or have not ended. */
   readGaps(namespace: string, sinceMs: number): Promise<readonly OutageGap[]>;
