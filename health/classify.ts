@@ -12,7 +12,7 @@ import { retryBackoff } from './rules/backoff.ts';
 import { childStuck, childUncertain, childWaiting, childWorking } from './rules/children.ts';
 import { closedWithoutResult, healthy, stopped } from './rules/closed.ts';
 import { runNotFound, sourcesDisagree, workAfterClose } from './rules/contradictions.ts';
-import { deliverableUnchecked, falseSuccess } from './rules/deliverables.ts';
+import { deliverableUnchecked, falseSuccess, notDelivered } from './rules/deliverables.ts';
 import { effectMissing } from './rules/due-effects.ts';
 import { effectContradicted, effectLevel, effectUnsettled } from './rules/effects.ts';
 import { continued, unknownRun } from './rules/known.ts';
@@ -52,7 +52,7 @@ const STEPS: readonly Step[] = [
   ...always(evidenceUnread),
   ...underContract(evidenceGap, evidenceOutage, deliverableUnchecked),
   // 4. Closed.
-  ...underContract(falseSuccess, effectMissing, healthy),
+  ...underContract(falseSuccess, effectMissing, notDelivered, healthy),
   ...always(closedWithoutResult, stopped),
   // 5. Cannot move, whatever wait it holds.
   ...always(
@@ -92,7 +92,11 @@ export function classify(evidence: Evidence, policy: Policy, nowMs: number): Jud
   });
   // Standing still is what is left when nothing else decides; it never loses, so it is no finding.
   const decision = found[0] ?? milestoneStale(view) ?? silent(view);
-  const lost = found.slice(1).map(toFinding);
+  // Nor does agreement: it is what is left where no rule found a fault.
+  const lost = found
+    .slice(1)
+    .filter(({ verdict }) => verdict !== 'healthy')
+    .map(toFinding);
   return {
     schemaVersion: JUDGEMENT_SCHEMA_VERSION,
     workflowId: evidence.run.workflowId,

@@ -20,6 +20,7 @@ export function findingsOf(view: View): readonly Finding[] {
     ...listedOtherwise(view),
     ...heartbeats(view),
     ...stopsOnTheirWay(view),
+    ...refusedStops(view),
     ...history(view),
     ...unstableOperationIds(view),
     ...endsOfLoops(view),
@@ -77,6 +78,15 @@ function stopsOnTheirWay(view: View): readonly Finding[] {
     'stop-requested',
     'A stop was requested and is neither confirmed nor refused yet.',
     travelling.map((stop) => fact(`stop:${stop.stopId}`, 'requestedAtMs', stop.requestedAtMs)),
+  );
+}
+
+function refusedStops(view: View): readonly Finding[] {
+  const refused = stopsOf(view).filter(({ state }) => state === 'refused');
+  return one(
+    'stop-refused',
+    'A stop was refused: what it was to end goes on.',
+    refused.map((stop) => fact(`stop:${stop.stopId}`, 'state', stop.state)),
   );
 }
 

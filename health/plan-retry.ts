@@ -12,6 +12,7 @@ export interface RetryRequest {
   readonly runDeadlineMs: number | null;
   /** The attempt that would begin: 2 is the first retry. Counted along the chain. */
   readonly attempt: number;
+  /** 0 is unlimited, as in Temporal. */
   readonly maximumAttempts: number;
   readonly backoffMs: number;
   readonly attemptEstimateMs: number;
@@ -55,9 +56,10 @@ export function planRetry(request: RetryRequest): RetryPlan {
     maximumAttempts: request.maximumAttempts,
   };
   const refuse = (reason: RetryRefusal): RetryPlan => ({ allowed: false, reason, terms });
-  if (request.permanent) return refuse('permanent-input');
+  // First, whatever else forbids it: what may have happened is to be reconciled before anything is decided on it.
   if (request.openUnknownEffect) return refuse('unknown-effect');
-  if (request.attempt > request.maximumAttempts) return refuse('attempts');
+  if (request.permanent) return refuse('permanent-input');
+  if (request.maximumAttempts > 0 && request.attempt > request.maximumAttempts) return refuse('attempts');
   // A deadline equal to now is late, even for an attempt that would take no time.
   if (terms.leftMs !== null && (terms.leftMs <= 0 || terms.neededMs > terms.leftMs)) return refuse('deadline');
   return { allowed: true, terms };

@@ -104,7 +104,10 @@ export function retryingActivity(activities: readonly PendingActivity[]): Pendin
 }
 
 function retryOf(evidence: EvidenceDocument): RetryView | null {
-  const worst = retryingActivity(pendingActivities(evidence));
+  const { temporal } = evidence;
+  // A terminated run may still list the activities it had: nothing retries them any more.
+  if (temporal.source !== 'describe' || temporal.describe.closedAtMs !== null) return null;
+  const worst = retryingActivity(temporal.describe.pendingActivities);
   if (worst === null) return null;
   return {
     activity: worst.activityType,

@@ -14,7 +14,14 @@ export function validUntilMs(view: View): number | null {
 
 function limits(view: View): readonly (number | null)[] {
   const { policy, evidence } = view;
+  const always = [
+    ...stopsOf(view).map((stop) => stopGraceEndsAtMs(stop, view)),
+    ...Object.values(view.row?.state.emitterGaps ?? {}).map(({ sinceMs }) => sinceMs + policy.gapGraceMs),
+  ];
+  // A closed run does not age: only a stop or a receipt may still be on its way.
+  if (!view.open) return always;
   return [
+    ...always,
     view.startedAtMs === null ? null : view.startedAtMs + policy.startupGraceMs,
     view.deadlineMs,
     resumedUntilMs(view),
@@ -30,8 +37,6 @@ function limits(view: View): readonly (number | null)[] {
       const windowMs = view.contract?.effects[effect.name]?.windowMs ?? policy.effectWindowMs;
       return [destinationFreshUntilMs(effect.verified, view), effect.verified.atMs + windowMs];
     }),
-    ...stopsOf(view).map((stop) => stopGraceEndsAtMs(stop, view)),
-    ...Object.values(view.row?.state.emitterGaps ?? {}).map(({ sinceMs }) => sinceMs + policy.gapGraceMs),
     ...evidence.gaps.flatMap(({ fromMs, untilMs }) => [fromMs, untilMs === null ? null : untilMs + 1]),
     ...liveActivities(view).map((activity) => heartbeatStaleAtMs(activity, view)),
     ...view.activities.map(({ nextAttemptAtMs }) => nextAttemptAtMs),

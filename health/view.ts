@@ -55,9 +55,15 @@ export function fact(ref: string, field: string, value: Fact['value']): Fact {
   return { ref, field, value };
 }
 
+/** The run's status, with the source that told it: the list where nobody asked Temporal. */
+export function statusFact({ describe, status }: View): Fact {
+  return fact(describe === null ? 'list' : 'describe', 'status', status);
+}
+
 const OPEN_STATUSES: readonly RunStatus[] = ['RUNNING', 'PAUSED'];
 
-export function bind(evidence: Evidence, policy: Policy, nowMs: number): View {
+export function bind(given: Evidence, policy: Policy, nowMs: number): View {
+  const evidence = inOrder(given);
   const { temporal, contract } = evidence;
   const describe = temporal.source === 'describe' ? temporal.describe : null;
   const listed = temporal.listed;
@@ -101,6 +107,25 @@ export function earliest(...times: readonly (number | null | undefined)[]): numb
   return known.length === 0 ? null : Math.min(...known);
 }
 
+/** Lists and keys in an order of their own: neither a gatherer's order nor a database's may show in a judgement. */
+function inOrder(evidence: Evidence): Evidence {
+  const { contract } = evidence;
+  return {
+    ...evidence,
+    unread: sorted(evidence.unread, ({ source, code }) => `${source} ${code}`),
+    gaps: sorted(evidence.gaps, ({ workerId, fromMs }) => `${workerId} ${String(fromMs).padStart(15, '0')}`),
+    contract: contract && {
+      ...contract,
+      effects: keysInOrder(contract.effects),
+      deliverables: keysInOrder(contract.deliverables),
+    },
+  };
+}
+
+function keysInOrder<T>(record: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  return Object.fromEntries(sorted(Object.entries(record), ([key]) => key));
+}
+
 function boundRow(evidence: Evidence, policy: Policy): { row: ChainRow | null; findings: Finding[] } {
   const { chain, receipts } = evidence;
   if (chain !== null) {
@@ -108,8 +133,9 @@ function boundRow(evidence: Evidence, policy: Policy): { row: ChainRow | null; f
     return { row: null, findings: [foreign([{ ref: 'store', of: chain.chainId }])] };
   }
   if (receipts === null) return { row: null, findings: [] };
-  const own = receipts.filter((receipt) => isOfChain(receipt, evidence));
-  const others = receipts.filter((receipt) => !isOfChain(receipt, evidence));
+  const once = [...new Map(receipts.map((receipt) => [receipt.receiptId, receipt])).values()];
+  const own = once.filter((receipt) => isOfChain(receipt, evidence));
+  const others = once.filter((receipt) => !isOfChain(receipt, evidence));
   const findings =
     others.length === 0 ? [] : [foreign(others.map((other) => ({ ref: other.receiptId, of: other.runId })))];
   return { row: foldChain(own, null), findings: [...findings, ...future(own, policy)] };

@@ -10,6 +10,7 @@ import { classify } from '../classify.ts';
 import { temporalError, temporalReader } from '../gather.ts';
 import type { Sources, TemporalReader, Unreadable } from '../gather.ts';
 import { DEFAULT_POLICY } from '../policy.ts';
+import { loadConfigModule } from './config-module.ts';
 import type { Configuration } from './configuration.ts';
 
 export interface OpenSources {
@@ -44,6 +45,7 @@ export async function openTemporal(configuration: Configuration): Promise<OpenTe
  */
 export async function openSources(configuration: Configuration): Promise<OpenSources> {
   const errors: HealthError[] = [];
+  const policy = (await loadConfigModule(process.env))?.policy ?? DEFAULT_POLICY;
   const temporal = await openTemporal(configuration).catch((error: unknown) => unreachable(error, errors));
   const clusterId = 'clusterId' in temporal ? temporal.clusterId : await clusterOfStore(configuration, errors);
   const store = await openStore(configuration, clusterId, errors);
@@ -56,7 +58,7 @@ export async function openSources(configuration: Configuration): Promise<OpenSou
       clusterId,
       temporal: 'reader' in temporal ? temporal.reader : temporal,
       store,
-      policy: DEFAULT_POLICY,
+      policy,
       judge: (document) => classify(document, document.policy, document.nowMs),
       localNowMs: Date.now,
     },

@@ -2,7 +2,7 @@
 import { isServerIdentity, stopsOf } from '../stops.ts';
 import { effectState } from '../../receipts/state.ts';
 import { openEffects } from '../liveness.ts';
-import { fact } from '../view.ts';
+import { fact, statusFact } from '../view.ts';
 import type { View } from '../view.ts';
 import { receiptFor } from './deliverables.ts';
 import { verifiedCount } from './due-effects.ts';
@@ -20,7 +20,7 @@ export const closedWithoutResult: Rule = (view) => {
     reason: 'closed-without-result',
     message: `Closed as ${status}${why === null ? '' : ` (${why})`}, without the promised result.`,
     decisive: [
-      fact('describe', 'status', status),
+      statusFact(view),
       ...(close === null
         ? []
         : [
@@ -38,10 +38,7 @@ export const stopped: Rule = (view) => {
     verdict: null,
     reason: 'stopped',
     message: 'Stopped as asked, confirmed in every scope, nothing left open.',
-    decisive: [
-      fact('describe', 'status', view.status),
-      ...stopsOf(view).map((stop) => fact(`stop:${stop.stopId}`, 'state', stop.state)),
-    ],
+    decisive: [statusFact(view), ...stopsOf(view).map((stop) => fact(`stop:${stop.stopId}`, 'state', stop.state))],
   };
 };
 
@@ -61,7 +58,7 @@ export const healthy: Rule = (view) => {
   const receipts = view.dueDeliverables.map((due) => ({ due, entry: receiptFor(due, view) }));
   const judged = receipts.find(({ due }) => due.check === null);
   const decisive = [
-    fact('describe', 'status', view.status),
+    statusFact(view),
     ...receipts.flatMap(({ due, entry }) => [
       fact(entry?.receiptId ?? `deliverable:${due.name}`, 'result', entry?.result ?? null),
       fact(`deliverable:${due.name}`, 'subject.digest', entry?.subject?.digest ?? null),

@@ -28,10 +28,20 @@ export const workAfterClose: Rule = (view) => {
   };
 };
 
-/** The store has evidence of a later run of the chain than the one that Temporal describes as open. */
+/** Described as open although its close event is there, or although the store has evidence of a later run of the chain. */
 export const sourcesDisagree: Rule = (view) => {
   const { evidence, describe, row } = view;
-  if (describe === null || row === null || !view.open) return null;
+  if (describe === null || !view.open) return null;
+  const close = evidence.temporal.source === 'describe' ? evidence.temporal.closeEvent : null;
+  if (close !== null) {
+    return {
+      verdict: 'uncertain',
+      reason: 'sources-disagree',
+      message: `Temporal describes the run as ${describe.status}, and its last event says ${close.status}.`,
+      decisive: [fact('describe', 'status', describe.status), fact('close-event', 'status', close.status)],
+    };
+  }
+  if (row === null) return null;
   if (row.runId === evidence.run.runId || row.runStartedAtMs <= describe.startedAtMs + view.policy.skewMs) return null;
   return {
     verdict: 'uncertain',

@@ -7,9 +7,9 @@ import type { DeliverableEntry } from '../../receipts/state.ts';
 import type { Coverage } from '../../receipts/receipt.ts';
 import type { Fact } from '../judgement.ts';
 import type { Reason } from '../verdict.ts';
-import { fact } from '../view.ts';
+import { fact, statusFact } from '../view.ts';
 import type { DueDeliverable, View } from '../view.ts';
-import type { Rule } from './rule.ts';
+import type { Decision, Rule } from './rule.ts';
 
 export type DeliverableReason = Extract<Reason, `deliverable-${string}`> | 'not-delivered';
 
@@ -122,7 +122,7 @@ function missing(due: DueDeliverable, view: View): Fault {
   return {
     reason: 'deliverable-missing',
     message: `Completed, and ${due.name} has no receipt.`,
-    decisive: [fact('describe', 'status', view.status), fact(ref, 'receipt', null)],
+    decisive: [statusFact(view), fact(ref, 'receipt', null)],
   };
 }
 
@@ -211,7 +211,15 @@ export const deliverableUnchecked: Rule = (view) => {
 };
 
 export const falseSuccess: Rule = (view) => {
-  const broken = faults(view).filter(({ reason }) => reason !== 'deliverable-unchecked');
+  return decisionOf(
+    faults(view).filter(({ reason }) => reason !== 'deliverable-unchecked' && reason !== 'not-delivered'),
+  );
+};
+
+/** After every other fault: delivering again is no answer while something else is missing. */
+export const notDelivered: Rule = (view) => decisionOf(faults(view).filter(({ reason }) => reason === 'not-delivered'));
+
+function decisionOf(broken: readonly Fault[]): Decision | null {
   const first = broken[0];
   if (first === undefined) return null;
   return {
@@ -220,4 +228,4 @@ export const falseSuccess: Rule = (view) => {
     message: broken.map(({ message }) => message).join(' '),
     decisive: broken.flatMap(({ decisive }) => decisive),
   };
-};
+}

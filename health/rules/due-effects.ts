@@ -1,6 +1,6 @@
 /** Step 4: a due effect that was never made. An effect that was made and not settled was caught before. */
 import { effectState } from '../../receipts/state.ts';
-import { fact } from '../view.ts';
+import { fact, statusFact } from '../view.ts';
 import type { View } from '../view.ts';
 import type { Rule } from './rule.ts';
 
@@ -19,9 +19,6 @@ export const effectMissing: Rule = (view) => {
     verdict: 'false-success',
     reason: 'effect-missing',
     message: `Completed, and the destination never confirmed ${lacking.join(', ')}.`,
-    decisive: [
-      fact('describe', 'status', view.status),
-      ...lacking.map((name) => fact('contract', `effects.${name}.verified`, 0)),
-    ],
+    decisive: [statusFact(view), ...lacking.map((name) => fact('contract', `effects.${name}.verified`, 0))],
   };
 };

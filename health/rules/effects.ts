@@ -52,7 +52,9 @@ function isSettled(view: View, operationId: string): boolean {
 export const effectContradicted: Rule = (view) => {
   const contradicted = view.effects.filter(isContradicted);
   const decisive = contradicted.flatMap((effect) => [
-    fact(effect.verified?.receiptId ?? `effect:${effect.operationId}`, 'state', 'verified'),
+    ...[effect.verified, effect.none].flatMap((mark) =>
+      mark === null ? [] : [fact(mark.receiptId, 'state', mark === effect.none ? 'none' : 'verified')],
+    ),
     fact(`effect:${effect.operationId}`, 'contradicted', true),
   ]);
   for (const [name, due] of Object.entries(view.contract?.effects ?? {})) {

@@ -57,13 +57,17 @@ export const attemptsSpent: Rule = (view) => {
   };
 };
 
-export const deadlineSpent: Rule = ({ open, status, deadlineMs, nowMs }) => {
+export const deadlineSpent: Rule = ({ open, status, describe, deadlineMs, nowMs }) => {
   if (!open || status === null || deadlineMs === null || nowMs < deadlineMs) return null;
   return {
     verdict: 'stuck',
     reason: 'deadline-spent',
     message: 'The run is past its deadline.',
-    decisive: [fact('contract', 'deadlineMs', deadlineMs)],
+    decisive: [
+      describe?.expiresAtMs === deadlineMs
+        ? fact('describe', 'expiresAtMs', deadlineMs)
+        : fact('contract', 'deadlineMs', deadlineMs),
+    ],
   };
 };
 

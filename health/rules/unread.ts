@@ -47,9 +47,9 @@ export const evidenceGap: Rule = ({ row, nowMs, policy }) => {
 /** A worker could not write, and that time reaches now: an open run's silence says nothing. */
 export const evidenceOutage: Rule = ({ evidence, open, nowMs }) => {
   if (!open) return null;
-  const lasting = evidence.gaps
-    .filter(({ fromMs, untilMs }) => fromMs <= nowMs && (untilMs === null || untilMs >= nowMs))
-    .sort((a, b) => (a.workerId < b.workerId ? -1 : 1));
+  const lasting = evidence.gaps.filter(
+    ({ fromMs, untilMs }) => fromMs <= nowMs && (untilMs === null || untilMs >= nowMs),
+  );
   if (lasting.length === 0) return null;
   return {
     verdict: 'uncertain',

@@ -3,6 +3,7 @@
  * and somebody can still resolve it. Its passing is never a decision: late is late, not refused.
  */
 import type { WaitEntry } from '../../receipts/state.ts';
+import type { ChildEvidence } from '../evidence.ts';
 import type { Fact } from '../judgement.ts';
 import { liveActivities } from '../liveness.ts';
 import { fact } from '../view.ts';
@@ -27,10 +28,10 @@ function isOverdue(wait: WaitEntry, view: View): boolean {
 }
 
 /** The workflow that should resolve it is itself going nowhere. */
-function unresolvableChild(wait: WaitEntry, view: View): string | null {
+function unresolvableChild(wait: WaitEntry, view: View): ChildEvidence | null {
   if (wait.resumeBy !== 'workflow') return null;
   const child = view.evidence.children.find(({ workflowId }) => workflowId === wait.condition);
-  return child?.verdict === 'stuck' || child?.verdict === 'false-success' ? child.workflowId : null;
+  return child?.verdict === 'stuck' || child?.verdict === 'false-success' ? child : null;
 }
 
 /** Waits that excuse silence now. */
@@ -130,8 +131,11 @@ export const waitUnresolvable: Rule = (view) => {
   return {
     verdict: 'stuck',
     reason: 'wait-unresolvable',
-    message: `${first.wait.name} waits for ${first.child}, which cannot resolve it.`,
-    decisive: dead.flatMap(({ wait, child }) => [...waitFacts(wait), fact(`child:${child}`, 'verdict', 'stuck')]),
+    message: `${first.wait.name} waits for ${first.child.workflowId}, which cannot resolve it.`,
+    decisive: dead.flatMap(({ wait, child }) => [
+      ...waitFacts(wait),
+      fact(`child:${child.workflowId}`, 'verdict', child.verdict),
+    ]),
   };
 };
 
