@@ -40,6 +40,8 @@ export interface StackAddresses {
   temporal: string;
   webUi: string;
   databaseUrl: string;
+  /** Where the worker promises its reports, and where a check made by the command must look for them. */
+  outputRoot: string;
 }
 
 export const DATABASE = 'temporal_health';
@@ -150,19 +152,27 @@ export async function bringUpPostgres(place: StackPlace): Promise<void> {
 }
 
 export async function bringUpSchema({ stateDir, note }: StackPlace): Promise<void> {
+  const { postgres } = readState(stateDir);
   const { migrate } = await import('../../receipts/postgres/migrate.ts');
-  const { applied } = await migrate(readState(stateDir).postgres?.url ?? '');
-  if (applied.length > 0) note(`the store has its schema (${applied.length} migrations)`);
+  try {
+    const { applied } = await migrate(postgres?.url ?? '');
+    if (applied.length > 0) note(`the store has its schema (${applied.length} migrations)`);
+  } catch (error) {
+    // Ours to remove: what another version of this checkout stored here is no loss to anybody else.
+    if (postgres?.pid !== undefined) note('"./temporal-dev.sh reset" removes this database, to start with a fresh one');
+    throw error;
+  }
 }
 
-export function addressesOf(stateDir: string): StackAddresses | undefined {
+export function addressesOf({ stateDir, env }: StackPlace): StackAddresses | undefined {
   const { temporal, postgres } = readState(stateDir);
+  const outputRoot = env['TEMPORAL_HEALTH_OUTPUT_ROOT'] || join(stateDir, 'output');
   if (temporal === undefined || postgres === undefined) return undefined;
-  return { temporal: temporal.address, webUi: temporal.uiAddress, databaseUrl: postgres.url };
+  return { temporal: temporal.address, webUi: temporal.uiAddress, databaseUrl: postgres.url, outputRoot };
 }
 
 /**
- * The three variables that lead every program of ours to this stack. A person's other TEMPORAL_* variables (a profile, an
+ * The variables that lead every program of ours to this stack. A person's other TEMPORAL_* variables (a profile, an
  * API key) are for another cluster and are left out; the settings of this product stay.
  */
 export function stackEnvironment(env: NodeJS.ProcessEnv, addresses: StackAddresses): NodeJS.ProcessEnv {
@@ -174,6 +184,7 @@ export function stackEnvironment(env: NodeJS.ProcessEnv, addresses: StackAddress
     TEMPORAL_ADDRESS: addresses.temporal,
     TEMPORAL_NAMESPACE: 'default',
     TEMPORAL_HEALTH_DATABASE_URL: addresses.databaseUrl,
+    TEMPORAL_HEALTH_OUTPUT_ROOT: addresses.outputRoot,
   };
 }
 
@@ -189,7 +200,7 @@ export const workerMark = (place: StackPlace): string => `${place.workerFile} ${
 
 export async function bringUpWorker(place: StackPlace): Promise<void> {
   const { stateDir, workerFile } = place;
-  const addresses = addressesOf(stateDir);
+  const addresses = addressesOf(place);
   if (addresses === undefined)
     throw new DevServerError('STACK_NOT_UP', 'The worker needs Temporal and Postgres first.');
   const { worker: known } = readState(stateDir);

@@ -69,7 +69,7 @@ export async function bringUp(place: StackPlace): Promise<StackAddresses> {
       await takeBack(place);
       throw place.interrupted() ? new Interrupted() : error;
     }
-    const addresses = addressesOf(place.stateDir);
+    const addresses = addressesOf(place);
     if (addresses === undefined) throw new DevServerError('STACK_NOT_UP', 'The record of the stack disappeared.');
     return addresses;
   });
@@ -201,10 +201,9 @@ export async function environmentLines(place: StackPlace): Promise<string[]> {
   }
   linkCommands(place);
   const path = `export PATH=${quote(placesOf(place.stateDir).bin)}:"$PATH"`;
-  const addresses = addressesOf(place.stateDir);
+  const addresses = addressesOf(place);
   if (addresses === undefined || !runs(readState(place.stateDir).temporal)) return [path];
-  const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_HEALTH_DATABASE_URL } = stackEnvironment({}, addresses);
-  const variables = { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_HEALTH_DATABASE_URL };
+  const variables = stackEnvironment({}, addresses);
   return [path, ...Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value ?? '')}`)];
 }
 

@@ -1,5 +1,4 @@
 /** The commands of temporal-dev.sh: what each prints, when it returns, and with which exit code. */
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -73,17 +72,9 @@ class Interruption {
 }
 
 async function demonstrate(place: StackPlace, addresses: StackAddresses): Promise<void> {
-  const file = new URL('./demo.ts', import.meta.url);
-  if (!existsSync(file)) {
-    place.note('the demonstration is not part of this checkout');
-    return;
-  }
-  const demo: unknown = await import(file.href);
-  const run =
-    demo !== null && typeof demo === 'object' && 'runDemonstration' in demo ? demo.runDemonstration : undefined;
-  if (typeof run !== 'function') throw new Error('bin/dev/demo.ts exports no runDemonstration');
   place.note('the six cases …');
-  await (run as (env: NodeJS.ProcessEnv) => Promise<unknown>)(stackEnvironment(place.env, addresses));
+  const { runDemonstration } = await import('./demo.ts');
+  await runDemonstration(stackEnvironment(place.env, addresses));
 }
 
 async function foreground(place: StackPlace, interruption: Interruption): Promise<number> {
@@ -127,7 +118,7 @@ async function up(place: StackPlace): Promise<number> {
 }
 
 async function demo(place: StackPlace): Promise<number> {
-  const addresses = addressesOf(place.stateDir);
+  const addresses = addressesOf(place);
   const missing = (await statusOf(place)).filter((part) => !part.up).map(({ part }) => part);
   if (addresses === undefined || missing.length > 0) {
     process.stderr.write(`Not up: ${missing.join(', ')}. Run "./temporal-dev.sh up" first.\n`);
