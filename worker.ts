@@ -57,7 +57,8 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
     const running = worker.run();
     await Promise.all([running, sayReady(worker, running)]);
   } finally {
-    await connection.close();
+    // A worker that never ran still holds its connection: then closing fails, and why it never ran is what matters.
+    await connection.close().catch(() => undefined);
   }
 }
 
@@ -76,5 +77,5 @@ try {
 } catch (error) {
   const { code = 'WORKER_FAILED', message, hint = '' } = error as Partial<HealthError> & Error;
   process.stderr.write(`${code} ${message} ${hint}\n`);
-  process.exitCode = 1;
+  process.exit(1); // What is left of a worker that never ran would keep the process alive.
 }
