@@ -29,11 +29,9 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
   const finish = (to: ExitCode): void => {
     code = to;
   };
-  // A reader that went away, as `| head -1` does, is no failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(EXIT.done);
-  });
-  process.once('SIGINT', () => process.exit(EXIT.interrupted));
+  // It stays: what was written last may fail after the command has ended.
+  if (!process.stdout.listeners('error').includes(onStdoutError)) process.stdout.on('error', onStdoutError);
+  process.on('SIGINT', onInterrupt);
   const program = createProgram();
   // Commander prints its refusals itself; ours has a code and goes out in the form that was asked for.
   program.configureOutput({ outputError: () => undefined });
@@ -54,5 +52,16 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
     const failure = usageOf(error) ?? asHealthError(error);
     process.stderr.write(wantsJson(args) ? errorJson(failure) : errorText(failure));
     return exitCodeOf(failure);
+  } finally {
+    process.off('SIGINT', onInterrupt);
   }
+}
+
+/** A reader that went away, as `| head -1` does, is no failure. */
+function onStdoutError(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(EXIT.done);
+}
+
+function onInterrupt(): void {
+  process.exit(EXIT.interrupted);
 }

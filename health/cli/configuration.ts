@@ -3,6 +3,7 @@
  * over the file; Temporal's own loader reads the last two. No address, profile or database at all: the local environment of
  * this checkout, if one runs.
  */
+import { accessSync, constants } from 'node:fs';
 import type { ConnectionOptions } from '@temporalio/client';
 import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 import type { ClientConfigProfile, ClientConfigTLS, LoadClientProfileOptions } from '@temporalio/envconfig';
@@ -69,6 +70,8 @@ function metadataOf(pairs: readonly string[] | undefined): Record<string, string
 
 function loadProfile(options: Given): ClientConfigProfile {
   try {
+    // The loader takes a file that is not there for an empty one, which would lead to another server than the one meant.
+    if (options.configFile !== undefined) accessSync(options.configFile, constants.R_OK);
     return loadClientConfigProfile(loaderOptions(options));
   } catch (error) {
     const said = error instanceof Error ? error.message : '';
@@ -93,6 +96,7 @@ export function configurationOf(
     options.address === undefined &&
     profile.address === undefined &&
     options.profile === undefined &&
+    options.configFile === undefined &&
     (env['TEMPORAL_PROFILE'] ?? '') === '' &&
     databaseUrl === undefined;
   const local = nothingGiven ? discover() : null;
