@@ -38,7 +38,9 @@ function readProcRow(pid: number): ProcessRow | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { pid, parentPid: Number(fields[1]), zombie: fields[0] === 'Z', stamp: fields[19] ?? '' };
+    // The first thread of a killed process is a zombie while the others still end, and until then its ports stay taken.
+    const zombie = fields[0] === 'Z' && Number(fields[17]) <= 1;
+    return { pid, parentPid: Number(fields[1]), zombie, stamp: fields[19] ?? '' };
   } catch {
     return undefined; // Gone, or never there: both mean "no such process".
   }

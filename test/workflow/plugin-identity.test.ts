@@ -4,28 +4,35 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
 import { HealthPlugin } from '../../activities/plugin.ts';
 import { digestJson } from '../../receipts/digest.ts';
-import { createMemoryStore } from '../../receipts/memory-store.ts';
+import { migrate, openPostgresStore } from '../../receipts/postgres/index.ts';
 import type { StoredReceipt } from '../../receipts/envelope.ts';
 import type { ReceiptStore } from '../../receipts/store.ts';
-import { testTemporal } from '../support/servers.ts';
+import { freshDatabase, testTemporal } from '../support/servers.ts';
+import type { FreshDatabase } from '../support/servers.ts';
 import { contractOf, quiet, startTestWorker, uniqueName } from './plugin/worker.ts';
 import type { RunningTestWorker } from './plugin/worker.ts';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 type Long = HistoryEvent['eventId'];
 
+let database: FreshDatabase;
 let store: ReceiptStore;
 let test: RunningTestWorker;
 
 beforeAll(async () => {
   quiet();
+  database = await freshDatabase();
+  await migrate(database.url);
   const plugin = new HealthPlugin({
-    store: (clusterId) => (store = createMemoryStore({ clusterId })),
+    store: (clusterId) => (store = openPostgresStore({ clusterId, url: database.url })),
     contracts: [contractOf('saysAllFour')],
   });
   test = await startTestWorker({ address: testTemporal().address, plugin });
 });
-afterAll(() => test.stop());
+afterAll(async () => {
+  await test.stop();
+  await database.drop();
+});
 
 async function receiptsOf(workflowId: string, chainId: string): Promise<readonly StoredReceipt[]> {
   return store.readReceipts({ namespace: 'default', workflowId, chainId }, 1000);
