@@ -32,6 +32,8 @@ export interface Answered {
   readonly finalUrl: string;
   readonly redirects: number;
   readonly contentType: string;
+  /** The body is compressed although that was not asked for: its digest holds, its text cannot be read. */
+  readonly encoded: boolean;
   /** As the destination states it; null where it does not. */
   readonly contentLength: number | null;
   /** Of the bytes as they came, up to `maximumBytes`. */
@@ -146,6 +148,7 @@ function readAnswer(
       answer: {
         kind: 'answered',
         status,
+        encoded: !['', 'identity'].includes(incoming.headers['content-encoding'] ?? ''),
         contentType: incoming.headers['content-type'] ?? '',
         contentLength: Number.isSafeInteger(length) && length >= 0 ? length : null,
         body: Buffer.concat(kept),

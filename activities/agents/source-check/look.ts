@@ -107,7 +107,7 @@ export class Looker {
     // Not asked again where asking is refused: a second request would find the same address.
     const answer = head.kind === 'not-allowed' ? head : await boundedRequest(url, { ...bounds, method: 'GET' });
     const anchors =
-      answer.kind === 'answered' && isGood(answer.status) && !answer.longer
+      answer.kind === 'answered' && isGood(answer.status) && !answer.longer && !answer.encoded
         ? anchorsOf(answer.body, answer.contentType)
         : null;
     return { look: lookAt(url, answer), anchors };

@@ -73,6 +73,15 @@ describe('an address', () => {
     expect(asked).toEqual(['HEAD /big']);
   });
 
+  test('a page that comes compressed unasked is there, and its fragment is not checked', async () => {
+    const { origin, host } = await site((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end('not to be read');
+    });
+    expect(await lookAt(`[a](${origin}/#part)`, { allowedHosts: [host] })).toMatchObject([
+      { finding: { outcome: 'ok', fragment: 'not-checked' } },
+    ]);
+  });
+
   test('redirects are followed and told; a ring is broken', async () => {
     const { origin, host } = await site((request, response) => {
       if (request.url === '/old') response.writeHead(301, { location: '/new' }).end();
