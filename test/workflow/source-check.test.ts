@@ -84,10 +84,7 @@ test('a document of hundreds of links: every one covered, nothing of it in the h
     { length: 350 },
     (_, n) => `## Part ${n}\n\n[l${n}](/p${n}#part) and [its part](#part-${n})`,
   );
-  document(
-    'long.md',
-    `${links.join('\n\n')}\n\n[gone](/gone) [no such part](/p1#nowhere)\n`,
-  );
+  document('long.md', `${links.join('\n\n')}\n\n[gone](/gone) [no such part](/p1#nowhere)\n`);
   const handle = await start('long', { document: 'long.md', base: origin });
   const result = await handle.result();
   expect(result).toMatchObject({ links: 702, sources: 702, ok: 700, broken: 2, unreachable: 0, refused: 0 });
