@@ -5,7 +5,7 @@
 import { HealthError } from './errors.ts';
 import { durationMs } from './duration.ts';
 import type { Duration } from './duration.ts';
-import type { EffectClass } from './receipt.ts';
+import type { Coverage, EffectClass, Subject } from './receipt.ts';
 
 export const CONTRACT_SCHEMA_VERSION = 1;
 
@@ -87,8 +87,8 @@ export interface CheckRequest {
 /** What a check found; it never throws for a missing or unreadable destination. */
 export interface CheckFinding {
   readonly result: 'pass' | 'fail' | 'unread';
-  readonly subject?: import('./receipt.ts').Subject;
-  readonly coverage?: import('./receipt.ts').Coverage;
+  readonly subject?: Subject;
+  readonly coverage?: Coverage;
   /** A short machine word, e.g. `missing`, `size-zero`, `digest-differs`. */
   readonly cause?: string;
 }
