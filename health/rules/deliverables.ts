@@ -97,11 +97,13 @@ function missing(due: DueDeliverable, view: View): Fault {
       ],
     };
   }
-  const ofOtherMission = Object.entries(view.row?.state.missions ?? {}).flatMap(([key, mission]) =>
-    Object.values(mission.deliverables[due.name] ?? {}).map((entry) =>
-      fact(entry.receiptId, 'missionFingerprint', key),
-    ),
-  );
+  const ofOtherMission = Object.entries(view.row?.state.missions ?? {})
+    .flatMap(([key, mission]) =>
+      Object.values(mission.deliverables[due.name] ?? {}).map((entry) =>
+        fact(entry.receiptId, 'missionFingerprint', key),
+      ),
+    )
+    .sort((a, b) => (a.ref < b.ref ? -1 : 1));
   if (ofOtherMission.length > 0) {
     return {
       reason: 'deliverable-mismatch',

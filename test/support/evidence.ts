@@ -174,7 +174,11 @@ function temporalOf(given: Given, startedAtMs: number, nowMs: number): TemporalS
 
 /** The whole document of a short case. */
 export function evidenceOf(short: unknown): EvidenceDocument {
-  const given: Given = givenSchema.parse(short);
+  return documentOf(givenSchema.parse(short));
+}
+
+/** The same of a short case that was read already. */
+export function documentOf(given: Given): EvidenceDocument {
   const nowMs = given.now === undefined ? NOW_MS : timeMs(given.now);
   const startedAtMs = timeMs(given.started ?? '-1h', nowMs);
   const runId = given.run?.runId ?? 'R1';
