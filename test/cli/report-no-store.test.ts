@@ -4,13 +4,16 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { privateTemporal } from '../support/servers.ts';
 import type { PrivateTemporal } from '../support/servers.ts';
 import { health, LAUNCHER } from './support/command.ts';
 import type { Ran, RunOptions } from './support/command.ts';
 import { startWorker } from './support/worker-process.ts';
 import type { WorkerProcess } from './support/worker-process.ts';
+
+// Each test starts several processes; how long that takes is the machine's business.
+vi.setConfig({ testTimeout: 240_000 });
 
 interface Row {
   workflowId: string;
