@@ -16,6 +16,7 @@ import { RECORD_ACTIVITY } from '../workflows/messages.ts';
 import { toFailure } from './failures.ts';
 import { ActivityRecorder } from './recorder.ts';
 import type { WorkerFacts } from './recorder.ts';
+import { factsOfRun } from './unheaded.ts';
 
 /** What interceptors need of the worker they are on; it is known when the worker runs. */
 export interface RunningWorker extends WorkerFacts {
@@ -35,7 +36,8 @@ export function activityInterceptors(running: () => RunningWorker | null): Activ
         // A standalone activity belongs to no run.
         if (worker === null || !ctx.info.inWorkflow) return next(input);
         const contract = worker.contracts.find((defined) => defined.contract.workflowType === ctx.info.workflowType);
-        const recorder = new ActivityRecorder(worker, ctx, readRunHeader(input.headers), contract);
+        const facts = readRunHeader(input.headers) ?? (await factsOfRun(ctx));
+        const recorder = new ActivityRecorder(worker, ctx, facts, contract);
         return recorder.run(() => execute(worker, recorder, ctx, input, next));
       },
     },

@@ -4,7 +4,6 @@
  * neither a workflow-task slot nor an activity slot is held by an outage.
  */
 import { ApplicationFailure } from '@temporalio/common';
-import { Context } from '@temporalio/activity';
 import { RECEIPT_SCHEMA_VERSION, WORKFLOW_EMITTER } from '../receipts/envelope.ts';
 import type { Receipt } from '../receipts/envelope.ts';
 import { HealthError } from '../receipts/errors.ts';
@@ -15,7 +14,8 @@ import { asHealthError, isUnavailable, toFailure } from './failures.ts';
 import { currentRecorder } from './recorder.ts';
 import type { ActivityRecorder } from './recorder.ts';
 
-const HEARTBEAT_MS = 2_000;
+/** A store that hangs sends no error: no slot is held for it longer than this. */
+const PATIENCE_MS = 2_000;
 
 /** Stores the receipts in their order. The last one is the newest: only its refusal is the caller's business. */
 export async function recordForWorkflow(request: RecordRequest): Promise<void> {
@@ -31,19 +31,19 @@ export async function recordForWorkflow(request: RecordRequest): Promise<void> {
       toFailure(new HealthError('STORE_UNAVAILABLE', 'The store is away; the receipt is sent again.')),
     );
   }
-  const ctx = Context.current();
-  const beat = setInterval(() => {
-    ctx.heartbeat();
-  }, HEARTBEAT_MS);
   try {
-    const outcomes = await Promise.all(ready.map((receipt) => recorder.sink.emit(receipt, { linger: false })));
+    const sending = Promise.all(ready.map((receipt) => recorder.sink.emit(receipt, { linger: false })));
+    const outcomes = await recorder.attempt.hold(sending, PATIENCE_MS);
+    if (outcomes === undefined) throw away();
     const newest = outcomes.at(-1);
     if (newest?.outcome === 'refused') throw refused(newest.error, true);
   } catch (error) {
     throw isUnavailable(error) ? withoutStack(toFailure(asHealthError(error, 'STORE_UNAVAILABLE'))) : error;
-  } finally {
-    clearInterval(beat);
   }
+}
+
+function away(): ApplicationFailure {
+  return withoutStack(toFailure(new HealthError('STORE_UNAVAILABLE', 'The store is away; the receipt is sent again.')));
 }
 
 function readReceipt(recorder: ActivityRecorder, given: WorkflowReceipt): Receipt | HealthError {

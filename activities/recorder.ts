@@ -215,14 +215,18 @@ export class ActivityRecorder implements ActivityReceipts {
     }
   }
 
-  /** @throws HealthError PLUGIN_MISSING where the workflow sent no header */
+  /** @throws HealthError PLUGIN_MISSING where the workflow sent no header and its first event could not be read */
   identity(): RunIdentity & { readonly facts: RunFacts } {
     const { workflowExecution, workflowType = '' } = this.#ctx.info;
     const facts = this.#facts;
     if (workflowExecution === undefined || facts === null) {
-      throw new HealthError('PLUGIN_MISSING', 'The workflow that scheduled this activity ran without the plugin.', {
-        hint: 'Give HealthPlugin to the worker of the workflow, or to bundleWorkflowCode where its bundle is prebuilt.',
-      });
+      throw new HealthError(
+        'PLUGIN_MISSING',
+        'The workflow that scheduled this activity ran without the plugin, and Temporal did not say which chain it is.',
+        {
+          hint: 'Give HealthPlugin to the worker of the workflow, or to bundleWorkflowCode where its bundle is prebuilt.',
+        },
+      );
     }
     return {
       clusterId: this.#worker.clusterId,

@@ -32,6 +32,7 @@ export interface StoreLinkOptions {
 }
 
 const PROBE_MS = 1_000;
+const HANGING_MS = 2_000;
 const MINIMUM_PAUSE_MS = 100;
 /** How long a worker's start waits for its store before it goes on without. */
 const START_PATIENCE_MS = 10_000;
@@ -47,6 +48,8 @@ export class StoreLink implements ReceiptSink {
   #isRegistered = false;
   /** Since when receipts could not be written, on the store's clock; null while they can. */
   #downSinceMs: number | null = null;
+  /** When each receipt that has no answer yet was submitted, oldest first. */
+  readonly #underWay = new Map<object, number>();
   /** Rings when the store is back and when the worker stops. */
   readonly #bell = new Bell();
   #watching: Promise<void> | null = null;
@@ -81,11 +84,16 @@ export class StoreLink implements ReceiptSink {
 
   knownDown(): boolean {
     // Not the group commit's own word: it learns of the store's return only by a receipt, which might wait for this.
-    return this.#commit === null || this.#downSinceMs !== null;
+    if (this.#commit === null || this.#downSinceMs !== null) return true;
+    // A server that hangs sends no error: the first one that waits too long speaks for it.
+    const [oldestAtMs] = this.#underWay.values();
+    return oldestAtMs !== undefined && performance.now() - oldestAtMs > HANGING_MS;
   }
 
   async emit(receipt: Receipt, options: { readonly linger: boolean }): Promise<EmitOutcome> {
     const sinceMs = this.nowMs();
+    const key = {};
+    this.#underWay.set(key, performance.now());
     try {
       if (this.#commit === null) throw new HealthError('STORE_UNAVAILABLE', 'The store has not been reached yet.');
       const outcome = await this.#commit.submit(receipt, options);
@@ -94,6 +102,8 @@ export class StoreLink implements ReceiptSink {
     } catch (error) {
       this.#noteDown(sinceMs, error);
       throw error;
+    } finally {
+      this.#underWay.delete(key);
     }
   }
 

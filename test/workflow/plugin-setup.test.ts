@@ -4,6 +4,7 @@ import type { WorkflowBundle } from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { receipts } from '../../activities/index.ts';
 import { HealthPlugin } from '../../activities/plugin.ts';
+import { digestJson } from '../../receipts/digest.ts';
 import { HealthError } from '../../receipts/errors.ts';
 import { createMemoryStore } from '../../receipts/memory-store.ts';
 import { testTemporal } from '../support/servers.ts';
@@ -66,7 +67,7 @@ describe('set-up', () => {
     await bare.stop();
   });
 
-  it('takes over a run that a worker without it began, and says so of activities that were scheduled then', async () => {
+  it('takes over a run that a worker without it began', async () => {
     const taskQueue = uniqueName('crossing');
     const before = await startTestWorker({ address, taskQueue, worker: { workflowBundle: bareBundle } });
     const handle = await before.start('sleepsBetweenPages', []);
@@ -81,6 +82,24 @@ describe('set-up', () => {
     const recorded = await store.receiptsOf(handle.workflowId, handle.firstExecutionRunId);
     expect(recorded).toMatchObject([{ emitter: '2', body: { milestone: 'pages' } }]);
     await after.stop();
+  });
+
+  it('knows the chain and the mission of an activity that a worker without it scheduled', async () => {
+    const taskQueue = uniqueName('unheaded');
+    const bareWorker = { workflowBundle: bareBundle, activities: {} };
+    const before = await startTestWorker({ address, taskQueue, worker: bareWorker });
+    const handle = await before.start('says', ['step'], { taskQueue });
+    await expect.poll(async () => (await handle.describe()).raw.pendingActivities?.length, { timeout: 20_000 }).toBe(1);
+    const store = switchedStore();
+    const plugin = new HealthPlugin({ store: store.open });
+    const after = await startTestWorker({ address, taskQueue, plugin, worker: { workflowBundle } });
+    await handle.result();
+    const chainId = handle.firstExecutionRunId;
+    const [receipt] = await store.receiptsOf(handle.workflowId, chainId);
+    const missionFingerprint = digestJson({ workflowType: 'says', args: ['step'] });
+    expect(receipt).toMatchObject({ runId: chainId, chainId, missionFingerprint, emitter: '1' });
+    await after.stop();
+    await before.stop();
   });
 
   it('does not make a worker for workflows alone take the activity tasks of its queue', async () => {

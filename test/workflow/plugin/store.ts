@@ -1,8 +1,11 @@
 /** A store whose outage is a switch: in all else the memory store. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { HealthError } from '../../../receipts/errors.ts';
 import { createMemoryStore } from '../../../receipts/memory-store.ts';
 import type { OutageGap, ReceiptStore } from '../../../receipts/store.ts';
 import type { StoredReceipt } from '../../../receipts/envelope.ts';
+
+const QUERY_TIMEOUT_MS = 5_000;
 
 export interface SwitchedStore {
   readonly open: (clusterId: string) => ReceiptStore;
@@ -10,6 +13,8 @@ export interface SwitchedStore {
   closed: number;
   opened: number;
   isDown: boolean;
+  /** While it lasts writes get no answer at all. */
+  isHung: boolean;
   receiptsOf(workflowId: string, chainId: string): Promise<readonly StoredReceipt[]>;
   gaps(): Promise<readonly OutageGap[]>;
 }
@@ -20,10 +25,19 @@ export function switchedStore(): SwitchedStore {
     if (store === null || switched.isDown) throw new HealthError('STORE_UNAVAILABLE', 'switched off');
     return store;
   };
+  /** A client gives up on a server that hangs, as the Postgres store's does. */
+  const answering = async (): Promise<ReceiptStore> => {
+    for (let waitedMs = 0; switched.isHung; waitedMs += 50) {
+      if (waitedMs >= QUERY_TIMEOUT_MS) throw new HealthError('STORE_UNAVAILABLE', 'no answer');
+      await delay(50);
+    }
+    return reach();
+  };
   const switched: SwitchedStore = {
     closed: 0,
     opened: 0,
     isDown: false,
+    isHung: false,
     open(clusterId) {
       const inner = createMemoryStore({ clusterId });
       store = inner;
@@ -32,9 +46,9 @@ export function switchedStore(): SwitchedStore {
         ...inner,
         clusterId,
         nowMs: () => inner.nowMs(),
-        emit: async (receipts) => reach().emit(receipts),
-        registerContracts: async (namespace, contracts) => reach().registerContracts(namespace, contracts),
-        recordGap: async (gap) => reach().recordGap(gap),
+        emit: async (receipts) => (await answering()).emit(receipts),
+        registerContracts: async (namespace, contracts) => (await answering()).registerContracts(namespace, contracts),
+        recordGap: async (gap) => (await answering()).recordGap(gap),
         readContract: (...args) => inner.readContract(...args),
         readChain: (...args) => inner.readChain(...args),
         listChains: (...args) => inner.listChains(...args),
