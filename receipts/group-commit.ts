@@ -1,9 +1,12 @@
 /**
  * Adaptive group commit for a whole worker: many emitters, few statements.
  *
- * Two lanes, no timer for what is awaited: as soon as a lane is free it takes everything that waits, and while it is under
- * way the queue becomes the next batch. So one emitter alone pays nothing, and fifty share one commit. Progress may linger
- * a few milliseconds, until a batch takes it along.
+ * Two lanes, no timer for what is awaited: as soon as a lane is free it takes what waits, and while it is under way the
+ * queue becomes the next batch. So one emitter alone pays nothing, and fifty share a commit. Progress may linger a few
+ * milliseconds, until a batch takes it along.
+ *
+ * Where much waits and several lanes are free they share it: one batch of everything would leave Postgres idle while this
+ * process makes the next one, and this process idle while Postgres commits.
  *
  * One emitter's receipts keep their order and are never in both lanes at once: a crash then loses at most a tail and
  * leaves no hole. When a batch fails, the receipts of its emitters that wait behind it are given back with it, in their
@@ -41,15 +44,18 @@ export interface GroupCommit {
   knownDown(): boolean;
 }
 
-/** The emitter that a receipt belongs to, over all runs of a worker. */
+/** The emitter that a receipt belongs to, over all runs of a worker. No stored text holds a NUL, so the parts stay apart. */
 export function emitterKey(receipt: Pick<Receipt, 'namespace' | 'workflowId' | 'runId' | 'emitter'>): string {
-  return JSON.stringify([receipt.namespace, receipt.workflowId, receipt.runId, receipt.emitter]);
+  return `${receipt.namespace}\0${receipt.workflowId}\0${receipt.runId}\0${receipt.emitter}`;
 }
 
 export function createGroupCommit(store: Pick<ReceiptStore, 'emit'>, options: GroupCommitOptions = {}): GroupCommit {
   const { lanes = 2, batchSize = 500, lingerMs = 3 } = options;
   return new AdaptiveGroupCommit(store, lanes, batchSize, lingerMs);
 }
+
+/** Smaller shares than this cost more commits than the second lane saves. */
+const LEAST_SHARE = 8;
 
 interface Waiting {
   readonly receipt: Receipt;
@@ -125,8 +131,10 @@ class AdaptiveGroupCommit implements GroupCommit {
     if (this.#freeLanes === 0) return;
     const batch: Waiting[] = [];
     const rest: Waiting[] = [];
+    const share = Math.ceil(this.#queue.length / this.#freeLanes);
+    const most = Math.min(this.#batchSize, Math.max(share, LEAST_SHARE));
     for (const one of this.#queue) {
-      const fits = batch.length < this.#batchSize && !this.#busy.has(one.emitter);
+      const fits = batch.length < most && !this.#busy.has(one.emitter);
       (fits ? batch : rest).push(one);
     }
     if (batch.length === 0) return;

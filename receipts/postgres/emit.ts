@@ -1,5 +1,5 @@
 /** The emit statement from the outside: receipts to its arrays, one call per segment, its answers to outcomes. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { canonicalJson } from '../digest.ts';
 import type { Receipt } from '../envelope.ts';
@@ -88,7 +88,7 @@ function prepare(clusterId: string, receipt: Receipt, place: number): Prepared |
   if (receipt.clusterId !== clusterId) return clusterMismatch();
   try {
     const body = canonicalJson(receipt.body);
-    const bodyDigest = createHash('sha256').update(receipt.kind).update('\n').update(body).digest();
+    const bodyDigest = hash('sha256', `${receipt.kind}\n${body}`, 'buffer');
     return { receipt, place, body, bodyDigest };
   } catch (error) {
     return new HealthError('BODY_NOT_JSON', 'The receipt has a body that is no JSON.', { field: 'body', cause: error });

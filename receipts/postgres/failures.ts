@@ -17,12 +17,15 @@ export function addressOf(url: string): DatabaseAddress {
   if (url.trim() === '')
     throw new HealthError('CONFIG_MISSING', 'No address of a Postgres database is given.', { hint });
   try {
-    const { host, port, database } = new pg.Client({ connectionString: url });
-    return { text: `${host}:${String(port)}/${database ?? ''}` };
+    // `pg` would take any text for the name of a database on this machine.
+    if (/^postgres(?:ql)?:\/\//.test(url)) {
+      const { host, port, database } = new pg.Client({ connectionString: url });
+      return { text: `${host}:${String(port)}/${database ?? ''}` };
+    }
   } catch {
     // No cause: the parser's error repeats the whole address, with its password.
-    throw new HealthError('CONFIG_MISSING', 'The address of the Postgres database cannot be read.', { hint });
   }
+  throw new HealthError('CONFIG_MISSING', 'The address of the Postgres database cannot be read.', { hint });
 }
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;

@@ -63,8 +63,8 @@ async function withClient<T>(url: string, timeoutMs: number, work: (client: pg.C
  * What a database has, and what it would need. Changes nothing.
  * @throws HealthError DB_UNREACHABLE, CONFIG_MISSING
  */
-export function schemaStatus(url: string, options: MigrateOptions = {}): Promise<SchemaStatus> {
-  return withClient(url, CONNECT_TIMEOUT_MS, async (client) =>
+export async function schemaStatus(url: string, options: MigrateOptions = {}): Promise<SchemaStatus> {
+  return await withClient(url, CONNECT_TIMEOUT_MS, async (client) =>
     compareSchema(readMigrationFiles(options.folder), await readApplied(asking(client))),
   );
 }
@@ -73,10 +73,10 @@ export function schemaStatus(url: string, options: MigrateOptions = {}): Promise
  * Applies the files that are missing; any number at once are safe, and one does the work.
  * @throws HealthError SCHEMA_VERSION when the database is newer, or was made by other files; DB_UNREACHABLE
  */
-export function migrate(url: string, options: MigrateOptions = {}): Promise<MigrationReport> {
+export async function migrate(url: string, options: MigrateOptions = {}): Promise<MigrationReport> {
   const folder = options.folder ?? SQL_FOLDER;
   const address = addressOf(url);
-  return withClient(url, MIGRATION_TIMEOUT_MS, async (client) => {
+  return await withClient(url, MIGRATION_TIMEOUT_MS, async (client) => {
     await requirePostgres(client);
     // Taken before the look at what is there; the library takes it once more in the same session, which is free.
     await client.query('select pg_advisory_lock($1)', [LOCK]);

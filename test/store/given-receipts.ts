@@ -6,7 +6,7 @@ import type { Envelope, Receipt } from '../../receipts/envelope.ts';
 import { foldChain } from '../../receipts/fold.ts';
 import type { DeliverableBody, EffectBody, ProgressBody, ReceiptKind, WaitBody } from '../../receipts/receipt.ts';
 import type { ChainRow } from '../../receipts/state.ts';
-import type { ChainReference, ReceiptStore } from '../../receipts/store.ts';
+import type { ChainReference, EmitOutcome, ReceiptStore } from '../../receipts/store.ts';
 
 export const someDigest = (letter: string): `sha256:${string}` => `sha256:${letter.repeat(64).slice(0, 64)}`;
 
@@ -121,4 +121,17 @@ export async function rowAndFold(
   const row = await store.readChain({ namespace: run.namespace, workflowId: run.workflowId, runId: run.chainId });
   const receipts = await store.readReceipts(chainOf(run), 100_000);
   return { row, folded: foldChain(receipts, row?.contractDigest ?? null) };
+}
+
+export interface StoreUnderTest {
+  readonly clusterId: () => string;
+  readonly store: () => ReceiptStore;
+  /** Emits, and answers each outcome or, where it was refused, the code. */
+  readonly emit: (...receipts: readonly Receipt[]) => Promise<string[]>;
+  /** The row of a run's chain, after checking that it is what its receipts fold to. */
+  readonly wholeRow: (run: Identity) => Promise<ChainRow>;
+}
+
+export function outcomesOf(outcomes: readonly EmitOutcome[]): string[] {
+  return outcomes.map((one) => (one.outcome === 'refused' ? one.error.code : one.outcome));
 }
