@@ -78,7 +78,7 @@ function because(
   format: TimeFormat,
 ): string {
   const parts = [message];
-  if (retry !== null && failureText !== null) parts.push(`It says: ${shorten(failureText, 120)}`);
+  if (retry !== null && failureText !== null) parts.push(`Last failure: ${shorten(failureText, 120)}.`);
   if (retry?.nextAttemptAt) parts.push(`Next try ${timeText(Date.parse(retry.nextAttemptAt), nowMs, format)}.`);
   if (temporal === 'not-asked' && verdict !== null && NEEDS_ATTENTION.includes(verdict)) {
     parts.push('(Temporal not asked)');
@@ -96,7 +96,7 @@ function closing({ counts, notShown, nowMs }: ReportScreen, { terminal, timeForm
   const attention = NEEDS_ATTENTION.reduce((sum, verdict) => sum + byVerdict[verdict], 0);
   const on =
     nextWait?.deadline && nextWait.owner
-      ? ` on ${terminalText(nextWait.owner)} until ${timeText(Date.parse(nextWait.deadline), nowMs, timeFormat)}`
+      ? ` on ${terminalText(nextWait.owner)}, deadline ${timeText(Date.parse(nextWait.deadline), nowMs, timeFormat)}`
       : '';
   const parts = [
     attention === 1 ? '1 needs you' : `${attention} need you`,

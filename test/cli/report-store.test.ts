@@ -206,7 +206,7 @@ describe('report with a store, every worker dead', () => {
     expect(stdout).toMatch(/uncertain +run-uncertain +ordinary +.*reconcile pi_88\/charge +14m/);
     expect(stdout).toMatch(/stuck +run-stuck .* 31m/);
     expect(stdout).toMatch(
-      /3 need you · 1 waiting on finance-oncall until in 1h5\dm · 1 working, 1 healthy · 1 not instrumented/,
+      /3 need you · 1 waiting on finance-oncall, deadline in 1h5\dm · 1 working, 1 healthy · 1 not instrumented/,
     );
     expect(stdout).not.toContain('No receipts');
     // eslint-disable-next-line no-control-regex -- escapes and redrawn lines are for terminals
