@@ -44,8 +44,8 @@ function follows(receipt: OrderParts, before: OrderParts): boolean {
 }
 
 /** No text that Postgres stores holds a NUL, so the parts stay apart. */
-function key(kind: string, receipt: Receipt, first: string, second = ''): string {
-  return `${kind}\0${receipt.namespace}\0${receipt.workflowId}\0${receipt.chainId}\0${first}\0${second}`;
+function key(kind: string, receipt: Receipt, ...parts: readonly string[]): string {
+  return [kind, receipt.namespace, receipt.workflowId, receipt.chainId, ...parts].join('\0');
 }
 
 function keysOf(receipt: Receipt): readonly string[] {
