@@ -14,6 +14,9 @@ const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
 const plugin = new HealthPlugin({ store: (clusterId) => createMemoryStore({ clusterId }) });
 let workflowBundle: WorkflowBundle;
 
+/** Of the SDK's own dependencies, not of ours. */
+const protoJson = 'protobufjs/ext/protojson';
+
 interface ProtoRoot {
   readonly patchProtobufRoot: (root: unknown) => { lookupType(name: string): unknown };
 }
@@ -26,7 +29,7 @@ function historyOf(text: string): object {
   const require = createRequire(createRequire(import.meta.url).resolve('@temporalio/proto'));
   const { patchProtobufRoot } = require('@temporalio/proto/lib/patch-protobuf-root') as ProtoRoot;
   const type = patchProtobufRoot(require('@temporalio/proto')).lookupType('temporal.api.history.v1.History');
-  const { fromJson } = require('protobufjs/ext/protojson') as ProtoJson;
+  const { fromJson } = require(protoJson) as ProtoJson;
   return fromJson(type, JSON.parse(text), { ignoreUnknownFields: true });
 }
 

@@ -16,12 +16,13 @@ import { openPostgresStore } from '../../../receipts/postgres/index.ts';
 import type { OutageGap, ReceiptStore } from '../../../receipts/store.ts';
 import { serverFolder } from '../../support/private-servers.ts';
 
-const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const workflowsPath = fileURLToPath(new URL('./workflows.ts', import.meta.url));
+const workerPath = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /** The bundle as a file, so that a killed worker is back within a second. */
 export async function writeBundle(): Promise<string> {
   const { code } = await bundleWorkflowCode({
-    workflowsPath: here('./workflows.ts'),
+    workflowsPath,
     plugins: [new HealthPlugin({ store: (clusterId) => createMemoryStore({ clusterId }) })],
     logger: new DefaultLogger('ERROR'),
   });
@@ -137,7 +138,7 @@ async function startWorker(
   take: (line: string) => void,
   children: Set<ChildProcess>,
 ): Promise<WorkerProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', here('./worker.ts'), ...args], {
+  const child = spawn(process.execPath, ['--import', 'tsx', workerPath, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.add(child);
