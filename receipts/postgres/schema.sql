@@ -463,7 +463,8 @@ begin
     older := temporal_health.count_effect(older, counted_as, -1);
   end if;
   effects := effects || jsonb_build_object(operation_id, entry);
-  if (select count(*) from jsonb_object_keys(effects)) > 64 then
+  -- One entry alone is over 256 bytes: most states need no counting.
+  if pg_column_size(effects) > 64 * 256 and (select count(*) from jsonb_object_keys(effects)) > 64 then
     for leaving in
       select kept.key, kept.value
       from jsonb_each(effects) as kept
@@ -620,7 +621,8 @@ declare
 begin
   with told as (
     select
-      r.*,
+      r.cluster_id, r.namespace, r.workflow_id, r.chain_id, r.run_id, r.emitter, r.kind, r.workflow_type,
+      r.mission_fingerprint, r.run_started_at_ms, r.recorded_at_ms, r.fence, r.attempt, r.sequence, r.receipt_id,
       e.is_late,
       e.had_gap,
       case

@@ -151,7 +151,8 @@ begin
     older := temporal_health.count_effect(older, counted_as, -1);
   end if;
   effects := effects || jsonb_build_object(operation_id, entry);
-  if (select count(*) from jsonb_object_keys(effects)) > 64 then
+  -- One entry alone is over 256 bytes: most states need no counting.
+  if pg_column_size(effects) > 64 * 256 and (select count(*) from jsonb_object_keys(effects)) > 64 then
     for leaving in
       select kept.key, kept.value
       from jsonb_each(effects) as kept

@@ -296,7 +296,8 @@ declare
 begin
   with told as (
     select
-      r.*,
+      r.cluster_id, r.namespace, r.workflow_id, r.chain_id, r.run_id, r.emitter, r.kind, r.workflow_type,
+      r.mission_fingerprint, r.run_started_at_ms, r.recorded_at_ms, r.fence, r.attempt, r.sequence, r.receipt_id,
       e.is_late,
       e.had_gap,
       case
