@@ -247,7 +247,7 @@ function remember(seen: readonly SeenDigest[], entry: SeenDigest): readonly Seen
 
 /** Newest first; at the same moment the greater receipt id first, so that every order of arrival gives the same list. */
 function compareSeen(a: SeenDigest, b: SeenDigest): number {
-  return b[1] - a[1] || (a[2] > b[2] ? -1 : a[2] < b[2] ? 1 : 0);
+  return b[1] - a[1] || (a[2] > b[2] ? -1 : 1);
 }
 
 function foldDeliverable(mission: MissionState, receipt: StoredReceipt & ReceiptOf<'deliverable'>): MissionState {

@@ -122,6 +122,20 @@ export function describeFolding({ clusterId, store, emit, wholeRow }: StoreUnder
       expect((await wholeRow(run)).state.settledOlder).toEqual({ charge: 4 });
     });
 
+    it('counts nothing for an effect that left and is open again', async () => {
+      const run = someRun(clusterId());
+      const emitter = new Emitter(run);
+      const done = Array.from({ length: 65 }, (_, index) =>
+        emitter.effect(verified({ operationId: `op-${String(index)}` })),
+      );
+      await emit(...done);
+      expect((await wholeRow(run)).state.settledOlder).toEqual({ charge: 1 });
+      await emit(emitter.effect({ operationId: 'op-0' }));
+      const { state } = await wholeRow(run);
+      expect(state.settledOlder).toEqual({});
+      expect(Object.keys(state.effects)).toHaveLength(65);
+    });
+
     it('keeps the newest check of a deliverable, by each check that ran', async () => {
       const run = someRun(clusterId());
       const emitter = new Emitter(run);
