@@ -227,9 +227,17 @@ describe('missing evidence never makes it better', () => {
         const tails = receiptsOf(document).filter((receipt) => !isBeforeAnother(receipt, document, 0));
         const lost = tails[pick % Math.max(1, tails.length)];
         if (lost === undefined || hasSeveralFences(document) || lost.runId !== document.run.runId) return;
+        // A document that names no mission takes that of its first receipt.
+        const missions = new Set(receiptsOf(document).map(({ missionFingerprint }) => missionFingerprint));
+        if (document.missionFingerprint === null && missions.size > 1) return;
         const before = judge(document);
         const receipts = receiptsOf(document).filter(({ receiptId }) => receiptId !== lost.receiptId);
-        if (isGreen(judge({ ...document, receipts })) && !isGreen(before)) {
+        const after = judge({ ...document, receipts });
+        // Without its only milestone a young run is one that has told nothing yet: it has the start-up grace, and no more.
+        if (after.reason === 'starting') return;
+        // Without its first sighting a repeated state looks new, once.
+        if (receipts.some((receipt) => saysTheSame(receipt, lost))) return;
+        if (isGreen(after) && !isGreen(before)) {
           const named = before.decisive.map(({ ref }) => ref);
           // The first receipt also dates the chain, from which its start-up grace and its budget count.
           const dates = receipts.every(({ recordedAtMs }) => recordedAtMs >= lost.recordedAtMs) ? DATED_BY_IT : [];
@@ -306,9 +314,20 @@ function isOwn({ chainId, workflowId }: StoredReceipt, { run }: EvidenceDocument
 
 /** A lost receipt of a newer fence would let those of an older one count that came after it. */
 function hasSeveralFences(document: EvidenceDocument): boolean {
-  const fences = new Set(receiptsOf(document).map(({ runId, emitter, fence }) => `${runId}/${emitter}/${fence}`));
+  const fences = new Set(
+    receiptsOf(document).map(({ runId, emitter, fence, attempt }) => [runId, emitter, fence, attempt].join('/')),
+  );
   const emitters = new Set(receiptsOf(document).map(({ runId, emitter }) => `${runId}/${emitter}`));
   return fences.size > emitters.size;
+}
+
+function saysTheSame(a: StoredReceipt, b: StoredReceipt): boolean {
+  return (
+    a.kind === 'progress' &&
+    b.kind === 'progress' &&
+    a.body.milestone === b.body.milestone &&
+    a.body.digest === b.body.digest
+  );
 }
 
 /** References of what is counted from the chain's first receipt. */
