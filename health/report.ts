@@ -216,8 +216,8 @@ export function compareRows(a: ReportRow, b: ReportRow): number {
     row.verdict === null ? VERDICTS_BY_SEVERITY.length : VERDICTS_BY_SEVERITY.indexOf(row.verdict);
   const order = severity(a) - severity(b);
   if (order !== 0) return order;
-  const since = (a.since ?? '9').localeCompare(b.since ?? '9', 'en');
-  return since !== 0 ? since : `${a.workflowId}/${a.runId}` < `${b.workflowId}/${b.runId}` ? -1 : 1;
+  const key = (row: ReportRow): string => `${row.since ?? '9'} ${row.workflowId} ${row.runId}`;
+  return key(a) < key(b) ? -1 : 1;
 }
 
 export interface Counts {

@@ -74,6 +74,10 @@ function loadProfile(options: Given): ClientConfigProfile {
     if (options.configFile !== undefined) accessSync(options.configFile, constants.R_OK);
     return loadClientConfigProfile(loaderOptions(options));
   } catch (error) {
+    // The loader (1.24) fails with a TypeError on a file that has no profile at all, which says no more than no file.
+    if (error instanceof TypeError && options.profile === undefined) {
+      return loadClientConfigProfile({ disableFile: true, ...(options.disableConfigEnv ? { disableEnv: true } : {}) });
+    }
     const said = error instanceof Error ? error.message : '';
     throw new HealthError('USAGE', `Temporal's configuration cannot be read: ${said}`, {
       hint: 'Check --config-file, TEMPORAL_CONFIG_FILE and --profile, or give --disable-config-file.',

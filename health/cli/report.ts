@@ -5,6 +5,7 @@ import { classify } from '../classify.ts';
 import type { EvidenceDocument } from '../evidence.ts';
 import { gatherFleet, isUnreadable } from '../gather.ts';
 import type { FleetEnd, GatheredRun, Sources } from '../gather.ts';
+import type { Judgement } from '../judgement.ts';
 import { isoTime, needsAttention, NEEDS_ATTENTION, REPORT_SCHEMA_VERSION, reportRow, Tally } from '../report.ts';
 import type { ReportRow } from '../report.ts';
 import { isOpen } from '../temporal.ts';
@@ -138,7 +139,7 @@ class Report {
   }
 
   async #meet({ document, failureTexts }: GatheredRun): Promise<void> {
-    const row = reportRow(document, classify(document, document.policy, document.nowMs));
+    const row = reportRow(document, judge(document));
     const shown = this.#isShown(row);
     if (shown && row.verdict !== null) this.#seen.add(row.verdict);
     this.#tally.add({ ...row, failureText: Object.values(failureTexts)[0] ?? null }, shown);
@@ -209,9 +210,18 @@ class Report {
   }
 }
 
+/** Judged once, although a suspect is first looked for and then reported. */
+const judgements = new WeakMap<EvidenceDocument, Judgement>();
+
+function judge(document: EvidenceDocument): Judgement {
+  const known = judgements.get(document) ?? classify(document, document.policy, document.nowMs);
+  judgements.set(document, known);
+  return known;
+}
+
 /** What the list and the store cannot settle: anything that needs somebody, and open runs without a receipt. */
 function isSuspect(document: EvidenceDocument): boolean {
-  const { verdict } = classify(document, document.policy, document.nowMs);
+  const { verdict } = judge(document);
   if (verdict !== null && NEEDS_ATTENTION.includes(verdict)) return true;
   const { listed } = document.temporal;
   return document.chain === null && listed !== null && isOpen(listed.status);

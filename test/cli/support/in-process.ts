@@ -12,10 +12,10 @@ export async function healthHere(args: readonly string[], env: Readonly<Record<s
   const restore = (['stdout', 'stderr'] as const).map((name) => {
     const stream = process[name];
     const write = stream.write.bind(stream);
-    stream.write = ((text: string) => {
+    stream.write = (text: string) => {
       said[name] += text;
       return true;
-    });
+    };
     return () => {
       stream.write = write;
     };
