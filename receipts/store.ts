@@ -10,7 +10,6 @@ import type { HealthError } from './errors.ts';
 import type { ChainRow } from './state.ts';
 
 /** `repeat`: the same receipt was there already. `late`: kept, and its fence was replaced before it came. */
-export const EMIT_OUTCOMES = ['stored', 'repeat', 'late', 'refused'] as const;
 export type EmitOutcome =
   | { readonly receiptId: string; readonly outcome: 'stored' | 'repeat' | 'late' }
   | { readonly receiptId: string; readonly outcome: 'refused'; readonly error: HealthError };
