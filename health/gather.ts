@@ -13,5 +13,5 @@ export { gatherFleet } from './gather/fleet.ts';
 export type { FleetEnd, FleetRequest } from './gather/fleet.ts';
 export { temporalError, temporalReader } from './gather/reader.ts';
 export type { TemporalReader } from './gather/reader.ts';
-export { isUnreadable, readableStore, sourcesNowMs } from './gather/sources.ts';
+export { isUnreadable, readableStore } from './gather/sources.ts';
 export type { Sources, Unreadable } from './gather/sources.ts';

@@ -244,8 +244,12 @@ describe('how a run closed', () => {
 
 describe('the list, and growth', () => {
   it('a row that is incomplete or of an unknown status is left to Describe', () => {
-    const row = { execution: { workflowId: 'w', runId: 'r' }, status: 2, startTime: at(1_700_000_000) };
-    const listed = (parts: object = {}) => listedRun({ ...row, ...parts });
+    const row: Record<string, unknown> = {
+      execution: { workflowId: 'w', runId: 'r' },
+      status: 2,
+      startTime: at(1_700_000_000),
+    };
+    const listed = (parts: Record<string, unknown> = {}) => listedRun({ ...row, ...parts } as never);
     expect(listed()).toMatchObject({ workflowId: 'w', status: 'COMPLETED' });
     expect(listed({ status: 42 })).toBeNull();
     expect(listed({ execution: {} })).toBeNull();
