@@ -12,6 +12,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { privateTemporal } from '../support/private-servers.ts';
 
 const folder = fileURLToPath(new URL('./histories/', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const taskQueue = 'replay';
 const temporal = await privateTemporal();
 
@@ -31,7 +32,8 @@ async function record(
     const show = ['workflow', 'show', '-w', workflowId, '-r', runId, '-o', 'json', '--address', temporal.address];
     const history: unknown = JSON.parse(execFileSync(temporal.cli, show, { encoding: 'utf8' }));
     const file = `${name}${index === 0 ? '' : `-${index}`}.json`;
-    writeFileSync(`${folder}${file}`, `${JSON.stringify(history, null, 1)}\n`);
+    // Stack traces name the files of the machine that recorded them; where it kept its checkout is nobody's business.
+    writeFileSync(`${folder}${file}`, `${JSON.stringify(history, null, 1).replaceAll(root, '')}\n`);
     index += 1;
   }
 }
