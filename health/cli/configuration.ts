@@ -8,14 +8,12 @@ import type { ConnectionOptions } from '@temporalio/client';
 import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 import type { ClientConfigProfile, ClientConfigTLS, LoadClientProfileOptions } from '@temporalio/envconfig';
 import { HealthError } from '../../receipts/errors.ts';
-import { localEnvironment } from './environment.ts';
+import { localEnvironment, localStateFolder } from './environment.ts';
 import type { LocalEnvironment } from './environment.ts';
 import type { GlobalOptions } from './program.ts';
 import { usage } from './program.ts';
 
 const DEFAULT_ADDRESS = 'localhost:7233';
-/** Written by `./temporal-dev.sh` into this checkout; an installed package has none. */
-const ENVIRONMENT_FILE = '../../.temporal-health/environment.json';
 
 export interface Configuration {
   readonly address: string;
@@ -92,7 +90,7 @@ function loadProfile(options: Given): ClientConfigProfile {
 export function configurationOf(
   options: Given,
   env: NodeJS.ProcessEnv,
-  discover: () => LocalEnvironment | null = discoverHere,
+  discover: () => LocalEnvironment | null = () => localEnvironment(localStateFolder(env)),
 ): Configuration {
   const profile = loadProfile(options);
   const databaseUrl = options.databaseUrl ?? (env['TEMPORAL_HEALTH_DATABASE_URL'] || undefined);
@@ -103,7 +101,8 @@ export function configurationOf(
     options.configFile === undefined &&
     (env['TEMPORAL_PROFILE'] ?? '') === '' &&
     databaseUrl === undefined;
-  const local = nothingGiven ? discover() : null;
+  const running = discover();
+  const local = nothingGiven ? running : null;
   const address = options.address ?? profile.address ?? local?.temporalAddress ?? DEFAULT_ADDRESS;
   const tls = tlsOf(profile.tls, options);
   const apiKey = options.apiKey ?? profile.apiKey;
@@ -126,11 +125,8 @@ export function configurationOf(
     },
     callTimeoutMs: options.commandTimeout ?? 10_000,
     databaseUrl: databaseUrl ?? local?.databaseUrl ?? null,
-    uiAddress: (env['TEMPORAL_HEALTH_UI_ADDRESS'] || null) ?? local?.uiAddress ?? null,
+    uiAddress:
+      (env['TEMPORAL_HEALTH_UI_ADDRESS'] || null) ?? (running?.temporalAddress === address ? running.uiAddress : null),
     discovered: local !== null,
   };
-}
-
-function discoverHere(): LocalEnvironment | null {
-  return localEnvironment(new URL(ENVIRONMENT_FILE, import.meta.url));
 }

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { configurationOf } from '../../health/cli/configuration.ts';
 import { localEnvironment } from '../../health/cli/environment.ts';
@@ -139,19 +138,24 @@ describe('where to connect', () => {
     expect(configurationOf({ grpcMeta: ['a=b=c'] }, {}, none).connection).toMatchObject({ metadata: { a: 'b=c' } });
   });
 
-  it('a local environment that is half written is none', () => {
-    const file = join(folder, 'environment.json');
-    expect(localEnvironment(pathToFileURL(file))).toBeNull();
-    for (const text of ['{', '[]', 'null', '{"temporalAddress":"h:1"}']) {
-      writeFileSync(file, text);
-      expect(localEnvironment(pathToFileURL(file))).toBeNull();
+  it('a running local environment is found, and known by its address when it was given', () => {
+    const state = { temporal: { address: 'h:1', uiAddress: 'http://h:2', pid: process.pid }, postgres: { url: 'p' } };
+    const write = (text: string): void => {
+      writeFileSync(join(folder, 'state.json'), text);
+    };
+    write(JSON.stringify(state));
+    const found = localEnvironment(folder);
+    expect(found).toEqual({ temporalAddress: 'h:1', databaseUrl: 'p', namespace: 'default', uiAddress: 'http://h:2' });
+    expect(configurationOf({ address: 'h:1' }, {}, () => found)).toMatchObject({ uiAddress: 'http://h:2' });
+    expect(configurationOf({ address: 'h:9' }, {}, () => found)).toMatchObject({ uiAddress: null });
+  });
+
+  it('one that is half written, or whose server is gone, is none', () => {
+    const gone = { temporal: { address: 'h:1', pid: 2 ** 30 }, postgres: { url: 'p' } };
+    expect(localEnvironment(join(folder, 'nowhere'))).toBeNull();
+    for (const text of ['{', '[]', 'null', '{"temporal":{"address":"h:1"}}', JSON.stringify(gone)]) {
+      writeFileSync(join(folder, 'state.json'), text);
+      expect(localEnvironment(folder)).toBeNull();
     }
-    writeFileSync(file, JSON.stringify({ temporalAddress: 'h:1', databaseUrl: 'p', uiAddress: 'http://h:2' }));
-    expect(localEnvironment(pathToFileURL(file))).toEqual({
-      temporalAddress: 'h:1',
-      databaseUrl: 'p',
-      namespace: 'default',
-      uiAddress: 'http://h:2',
-    });
   });
 });

@@ -23,8 +23,9 @@ export interface RunOptions {
 export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
   const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_OPTIONS', 'NODE_PATH'];
   const own = Object.fromEntries(kept.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
-  // HOME may hold a Temporal configuration file.
-  return { ...own, LANG: 'C.UTF-8', HOME: tmpdir(), XDG_CONFIG_HOME: tmpdir(), ...env };
+  // HOME may hold a Temporal configuration file, and a local stack may run in this checkout.
+  const nothing = { HOME: tmpdir(), XDG_CONFIG_HOME: tmpdir(), TEMPORAL_HEALTH_STATE_DIR: tmpdir() };
+  return { ...own, LANG: 'C.UTF-8', ...nothing, ...env };
 }
 
 export async function health(args: readonly string[], options: RunOptions = {}): Promise<Ran> {

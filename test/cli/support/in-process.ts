@@ -1,4 +1,5 @@
 /** Runs the command inside the test's process: for refusals, which need no process of their own. */
+import { tmpdir } from 'node:os';
 import { main } from '../../../health/cli.ts';
 import type { Ran } from './command.ts';
 
@@ -7,7 +8,7 @@ export async function healthHere(args: readonly string[], env: Readonly<Record<s
   const before = { ...process.env };
   for (const name of Object.keys(process.env))
     if (/^TEMPORAL_|COLOR/.test(name)) Reflect.deleteProperty(process.env, name);
-  Object.assign(process.env, env);
+  Object.assign(process.env, { TEMPORAL_HEALTH_STATE_DIR: tmpdir(), ...env });
   const said = { stdout: '', stderr: '' };
   const restore = (['stdout', 'stderr'] as const).map((name) => {
     const stream = process[name];
