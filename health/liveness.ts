@@ -15,7 +15,12 @@ export function liveActivities(view: View): readonly PendingActivity[] {
 
 /** Waits for its next attempt at a known time. */
 export function isBackingOff(activity: PendingActivity, nowMs: number): boolean {
-  return activity.state === 'SCHEDULED' && activity.nextAttemptAtMs !== null && activity.nextAttemptAtMs > nowMs;
+  return wakesAtMs(activity, nowMs) !== null;
+}
+
+/** When the next attempt begins; null for an activity that is not backing off. */
+export function wakesAtMs({ state, nextAttemptAtMs }: PendingActivity, nowMs: number): number | null {
+  return state === 'SCHEDULED' && nextAttemptAtMs !== null && nextAttemptAtMs > nowMs ? nextAttemptAtMs : null;
 }
 
 /** Due for a worker since this moment; null where it is not due. */

@@ -8,7 +8,7 @@ import { foldChain } from '../receipts/fold.ts';
 import type { StoredReceipt } from '../receipts/envelope.ts';
 import { EMPTY_MISSION, missionKey } from '../receipts/state.ts';
 import type { ChainRow, EffectEntry, MilestoneState, MissionState, SeenDigest, WaitEntry } from '../receipts/state.ts';
-import type { Description, Evidence, PendingActivity, RunStatus } from './evidence.ts';
+import type { CloseEvent, Description, Evidence, PendingActivity, RunStatus } from './evidence.ts';
 import type { Fact, Finding } from './judgement.ts';
 import type { Policy } from './policy.ts';
 
@@ -31,6 +31,7 @@ export interface View {
   readonly nowMs: number;
   readonly contract: Contract | null;
   readonly describe: Description | null;
+  readonly closeEvent: CloseEvent | null;
   /** From Describe, else from the list; null where neither is known. */
   readonly status: RunStatus | null;
   readonly open: boolean;
@@ -80,6 +81,7 @@ export function bind(given: Evidence, policy: Policy, nowMs: number): View {
     nowMs,
     contract,
     describe,
+    closeEvent: temporal.source === 'describe' ? temporal.closeEvent : null,
     status,
     open: status === null || OPEN_STATUSES.includes(status),
     closedAtMs: describe === null ? (listed?.closedAtMs ?? null) : describe.closedAtMs,

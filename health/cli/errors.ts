@@ -2,6 +2,7 @@
 import { HealthError, isHealthError } from '../../receipts/errors.ts';
 import type { ErrorCode } from '../../receipts/errors.ts';
 import { terminalText } from '../../receipts/text.ts';
+import type { OutputFormat } from './output.ts';
 
 /** The exit codes of the command (DESIGN 8). The last three are for `--exit-status`. */
 export const EXIT = {
@@ -43,6 +44,11 @@ export function asHealthError(error: unknown): HealthError {
   if (isHealthError(error)) return error;
   const said = error instanceof Error ? error.message : String(error);
   return new HealthError('INTERNAL', `This should not have happened: ${said}`, { cause: error });
+}
+
+/** In the form of the output that was asked for. */
+export function errorOut(error: HealthError, format: OutputFormat): string {
+  return format === 'json' || format === 'jsonl' ? errorJson(error) : errorText(error);
 }
 
 export function errorText(error: HealthError): string {

@@ -14,7 +14,7 @@ import { statusOf } from './classify.ts';
 import type { Configuration } from './configuration.ts';
 import { contextOf } from './context.ts';
 import type { Context, Finish } from './context.ts';
-import { EXIT, errorJson, errorText } from './errors.ts';
+import { EXIT, errorOut } from './errors.ts';
 import type { ExitCode } from './errors.ts';
 import { explainText } from './explain-text.ts';
 import { identity } from './ids.ts';
@@ -59,9 +59,7 @@ async function runExplain(options: ExplainOptions, context: Context): Promise<Ex
       if (context.format !== 'none') await write(`${JSON.stringify(document, null, 2)}\n`);
     } else await print({ ...gathered, document }, judgement, notes, configuration, context);
     await record(gathered.document, judgement, sources);
-    for (const error of errors) {
-      process.stderr.write(context.format === 'text' ? errorText(error) : errorJson(error));
-    }
+    for (const error of errors) process.stderr.write(errorOut(error, context.format));
     if (errors.length > 0) return EXIT.unreachable;
     return options.exitStatus ? statusOf([judgement.verdict]) : EXIT.done;
   } finally {

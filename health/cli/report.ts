@@ -14,7 +14,7 @@ import type { Verdict } from '../verdict.ts';
 import type { Configuration } from './configuration.ts';
 import { contextOf } from './context.ts';
 import type { Context, Finish } from './context.ts';
-import { EXIT, errorText, errorJson } from './errors.ts';
+import { EXIT, errorOut } from './errors.ts';
 import type { ExitCode } from './errors.ts';
 import { Progress, write } from './output.ts';
 import { usage, wholeNumber } from './program.ts';
@@ -177,7 +177,7 @@ class Report {
       await write(`${this.#first ? this.#jsonHead() : ''}\n],${JSON.stringify(tail).slice(1)}\n`);
     }
     if (format === 'text') await write(this.#text(end));
-    for (const error of errors) process.stderr.write(format === 'text' ? errorText(error) : errorJson(error));
+    for (const error of errors) process.stderr.write(errorOut(error, format));
     if (errors.length > 0) return EXIT.unreachable;
     const worst = STATUS.find(([verdict]) => this.#seen.has(verdict));
     return this.#options.exitStatus && worst ? worst[1] : EXIT.done;

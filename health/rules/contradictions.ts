@@ -30,9 +30,8 @@ export const workAfterClose: Rule = (view) => {
 
 /** Described as open although its close event is there, or although the store has evidence of a later run of the chain. */
 export const sourcesDisagree: Rule = (view) => {
-  const { evidence, describe, row } = view;
+  const { evidence, describe, closeEvent: close, row } = view;
   if (describe === null || !view.open) return null;
-  const close = evidence.temporal.source === 'describe' ? evidence.temporal.closeEvent : null;
   if (close !== null) {
     return {
       verdict: 'uncertain',

@@ -27,7 +27,8 @@ export function receiptFor(due: DueDeliverable, view: View): DeliverableEntry | 
   return judged.sort((a, b) => (a.order > b.order ? -1 : 1))[0] ?? null;
 }
 
-function faultOf(due: DueDeliverable, view: View): Fault | null {
+/** What is wrong with a due deliverable; null where its receipt holds. */
+export function faultOf(due: DueDeliverable, view: View): Fault | null {
   const ref = `deliverable:${due.name}`;
   const entry = receiptFor(due, view);
   if (entry === null) return missing(due, view);

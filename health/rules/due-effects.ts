@@ -10,8 +10,8 @@ export function verifiedCount(view: View, name: string): number {
 }
 
 export const effectMissing: Rule = (view) => {
-  if (view.status !== 'COMPLETED') return null;
-  const lacking = Object.entries(view.contract?.effects ?? {})
+  if (view.status !== 'COMPLETED' || view.contract === null) return null;
+  const lacking = Object.entries(view.contract.effects)
     .filter(([name, { due }]) => due !== 'any' && verifiedCount(view, name) === 0)
     .map(([name]) => name);
   if (lacking.length === 0) return null;

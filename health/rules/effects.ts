@@ -1,5 +1,6 @@
 /** Step 3: an effect without its required destination verdict. It comes before everything else: a retry might repeat it. */
 import { effectState, isContradicted } from '../../receipts/state.ts';
+import type { EffectMark } from '../../receipts/state.ts';
 import { isMarkLive, openEffects } from '../liveness.ts';
 import { verifiedCount } from './due-effects.ts';
 import { fact } from '../view.ts';
@@ -8,20 +9,22 @@ import type { Rule } from './rule.ts';
 
 /** Attempted or unknown, and no live attempt inside its window can still settle it. */
 export const effectUnsettled: Rule = (view) => {
-  const asked = view.evidence.temporal.source === 'describe';
+  const isAsked = view.evidence.temporal.source === 'describe';
   const unsettled = openEffects(view).filter(({ state, mark, windowEndsAtMs }) => {
     if (state === 'unknown' || view.nowMs >= windowEndsAtMs) return true;
     // Not asked is not unavailable: inside its window an attempt may be live as long as nobody looked.
-    return asked || !view.open ? !isMarkLive(mark, view) : view.evidence.temporal.source !== 'not-asked';
+    return isAsked || !view.open ? !isMarkLive(mark, view) : view.evidence.temporal.source !== 'not-asked';
   });
-  const waits = view.waits.filter(
-    ({ state, reconciles }) => state === 'open' && reconciles !== null && !isSettled(view, reconciles),
+  const asked = view.waits.flatMap((wait) =>
+    wait.state === 'open' && wait.reconciles !== null && !isSettled(view, wait.reconciles)
+      ? [{ wait, operationId: wait.reconciles }]
+      : [],
   );
-  if (unsettled.length === 0 && waits.length === 0) return null;
+  if (unsettled.length === 0 && asked.length === 0) return null;
   const operations = [
-    ...new Set([...unsettled.map(({ effect }) => effect.operationId), ...waits.map((wait) => wait.reconciles ?? '')]),
+    ...new Set([...unsettled.map(({ effect }) => effect.operationId), ...asked.map(({ operationId }) => operationId)]),
   ];
-  const owners = [...new Set(waits.map(({ owner }) => owner ?? 'nobody'))];
+  const owners = [...new Set(asked.map(({ wait }) => wait.owner ?? 'nobody'))];
   const owned = owners.length === 0 ? '' : ` ${owners.join(', ')} was asked to reconcile it.`;
   return {
     verdict: 'uncertain',
@@ -33,8 +36,8 @@ export const effectUnsettled: Rule = (view) => {
         fact(`effect:${effect.operationId}`, 'state', state),
         fact(`effect:${effect.operationId}`, 'attemptedAtMs', mark.atMs),
       ]),
-      ...waits.flatMap((wait) => [
-        fact(wait.receiptId, 'reconciles', wait.reconciles),
+      ...asked.flatMap(({ wait, operationId }) => [
+        fact(wait.receiptId, 'reconciles', operationId),
         fact(`wait:${wait.resumeToken ?? ''}`, 'owner', wait.owner),
       ]),
     ],
@@ -77,32 +80,29 @@ export const effectContradicted: Rule = (view) => {
   };
 };
 
-/** Verified, and not at the level that the contract needs. */
+/** Verified, and not at the level that the contract needs; a live attempt may still be told more inside its window. */
 export const effectLevel: Rule = (view) => {
-  const short = view.effects.filter((effect) => {
-    const levels = view.contract?.effects[effect.name]?.levels ?? [];
-    const required = levels.at(-1);
-    return (
-      required !== undefined &&
-      effectState(effect) === 'verified' &&
-      effect.level !== required &&
-      !withinWindow(view, effect)
-    );
+  const short = view.effects.flatMap((effect) => {
+    const required = view.contract?.effects[effect.name]?.levels?.at(-1);
+    const { verified } = effect;
+    if (required === undefined || verified === null || effectState(effect) !== 'verified') return [];
+    return effect.level === required || mayStillBeTold(view, effect.name, verified)
+      ? []
+      : [{ effect, verified, required }];
   });
   if (short.length === 0) return null;
   return {
     verdict: 'uncertain',
     reason: 'effect-level',
-    message: `The destination's verdict on ${short.map((effect) => effect.operationId).join(', ')} is weaker than the contract needs.`,
-    decisive: short.flatMap((effect) => [
-      fact(effect.verified?.receiptId ?? `effect:${effect.operationId}`, 'level', effect.level),
-      fact('contract', `effects.${effect.name}.levels`, view.contract?.effects[effect.name]?.levels?.at(-1) ?? null),
+    message: `The destination's verdict on ${short.map(({ effect }) => effect.operationId).join(', ')} is weaker than the contract needs.`,
+    decisive: short.flatMap(({ effect, verified, required }) => [
+      fact(verified.receiptId, 'level', effect.level),
+      fact('contract', `effects.${effect.name}.levels`, required),
     ]),
   };
 };
 
-/** An open run may still be told the stronger verdict while the effect's window lasts. */
-function withinWindow(view: View, effect: View['effects'][number]): boolean {
-  const windowMs = view.contract?.effects[effect.name]?.windowMs ?? view.policy.effectWindowMs;
-  return view.open && effect.verified !== null && view.nowMs < Math.min(effect.verified.atMs, view.nowMs) + windowMs;
+function mayStillBeTold(view: View, name: string, verified: EffectMark): boolean {
+  const windowMs = view.contract?.effects[name]?.windowMs ?? view.policy.effectWindowMs;
+  return isMarkLive(verified, view) && view.nowMs < Math.min(verified.atMs, view.nowMs) + windowMs;
 }

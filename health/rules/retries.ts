@@ -1,12 +1,12 @@
 /** Step 5: a retry that cannot get there, although Temporal would go on. */
 import type { PendingActivity } from '../evidence.ts';
 import { isPermanent } from '../failure.ts';
-import { isBackingOff } from '../liveness.ts';
+import { wakesAtMs } from '../liveness.ts';
 import { planRetry } from '../plan-retry.ts';
 import type { RetryPlan, RetryTerms } from '../plan-retry.ts';
 import { fact } from '../view.ts';
 import type { View } from '../view.ts';
-import { receiptFor } from './deliverables.ts';
+import { faultOf } from './deliverables.ts';
 import type { Rule } from './rule.ts';
 
 function retrying(view: View): readonly PendingActivity[] {
@@ -15,17 +15,19 @@ function retrying(view: View): readonly PendingActivity[] {
 
 /** The last failure is one that the same input gets again; a future next attempt is no wait. */
 export const permanentFailure: Rule = (view) => {
-  const hopeless = retrying(view).filter(
-    ({ lastFailure }) => lastFailure !== null && isPermanent(lastFailure, view.policy),
-  );
+  const hopeless = retrying(view).flatMap((activity) => {
+    const failure = activity.lastFailure;
+    return failure !== null && isPermanent(failure, view.policy) ? [{ activity, failure }] : [];
+  });
   const first = hopeless[0];
   if (first === undefined) return null;
+  const { activityType, attempt } = first.activity;
   return {
     verdict: 'stuck',
     reason: 'permanent-failure',
-    message: `${first.activityType} fails for good (${first.lastFailure?.type ?? ''}) and is still being retried, attempt ${first.attempt}.`,
-    decisive: hopeless.flatMap((activity) => [
-      fact(`activity:${activity.activityId}`, 'lastFailure.type', activity.lastFailure?.type ?? null),
+    message: `${activityType} fails for good (${first.failure.type}) and is still being retried, attempt ${attempt}.`,
+    decisive: hopeless.flatMap(({ activity, failure }) => [
+      fact(`activity:${activity.activityId}`, 'lastFailure.type', failure.type),
       fact(`activity:${activity.activityId}`, 'lastFailure.class', 'permanent'),
       fact(`activity:${activity.activityId}`, 'attempt', activity.attempt),
     ]),
@@ -74,20 +76,21 @@ export const deadlineSpent: Rule = ({ open, status, describe, deadlineMs, nowMs 
 /** A scheduled retry that `planRetry` refuses because what is left cannot hold it. */
 export const retryCannotFinish: Rule = (view) => {
   for (const activity of retrying(view)) {
-    const plan = isBackingOff(activity, view.nowMs) ? planScheduledRetry(activity, view) : null;
+    const atMs = wakesAtMs(activity, view.nowMs);
+    const plan = atMs === null ? null : planScheduledRetry(activity, atMs, view);
     if (plan === null || plan.allowed || plan.reason !== 'deadline') continue;
     const { terms } = plan;
     return {
       verdict: 'stuck',
       reason: 'retry-cannot-finish',
-      message: `The next attempt of ${activity.activityType} cannot finish: it needs ${terms.neededMs} ms and ${terms.leftMs ?? 0} ms are left.`,
+      message: `The next attempt of ${activity.activityType} cannot finish: it needs ${terms.neededMs} ms and ${String(terms.leftMs)} ms are left.`,
       decisive: termNames(terms).map((term) => fact(`activity:${activity.activityId}`, term, terms[term])),
     };
   }
   return null;
 };
 
-function planScheduledRetry(activity: PendingActivity, view: View): RetryPlan {
+function planScheduledRetry(activity: PendingActivity, atMs: number, view: View): RetryPlan {
   const { policy, contract, nowMs } = view;
   // Where nothing is promised, only what Temporal itself bounds is held against the retry.
   const reserve = (budgetMs: number | undefined, policyMs: number): number =>
@@ -97,13 +100,13 @@ function planScheduledRetry(activity: PendingActivity, view: View): RetryPlan {
     runDeadlineMs: view.deadlineMs,
     attempt: activity.attempt,
     maximumAttempts: attemptsAllowed(view),
-    backoffMs: (activity.nextAttemptAtMs ?? nowMs) - nowMs,
+    backoffMs: atMs - nowMs,
     attemptEstimateMs: reserve(contract?.budgets.attemptEstimateMs, policy.retry.attemptEstimateMs),
     reconcileMs: reserve(contract?.budgets.reconcileMs, policy.retry.reconcileReserveMs),
     verifyMs: reserve(contract?.budgets.verifyMs, policy.retry.verifyReserveMs),
     permanent: false,
     openUnknownEffect: false,
-    deliverablesVerified: view.dueDeliverables.every((due) => receiptFor(due, view)?.result === 'pass'),
+    deliverablesVerified: view.dueDeliverables.every((due) => faultOf(due, view) === null),
   });
 }
 

@@ -24,7 +24,7 @@ function openWaits(view: View): readonly WaitEntry[] {
 }
 
 function isOverdue(wait: WaitEntry, view: View): boolean {
-  return lacks(wait).length === 0 && (wait.state === 'expired' || view.nowMs >= (wait.deadlineMs ?? 0));
+  return lacks(wait).length === 0 && (wait.state === 'expired' || view.nowMs >= Number(wait.deadlineMs));
 }
 
 /** The workflow that should resolve it is itself going nowhere. */
@@ -46,7 +46,7 @@ export function validWaits(view: View): readonly WaitEntry[] {
 }
 
 function waitFacts(wait: WaitEntry): readonly Fact[] {
-  const ref = `wait:${wait.resumeToken ?? wait.receiptId}`;
+  const ref = `wait:${String(wait.resumeToken)}`;
   return [
     fact(wait.receiptId, 'state', wait.state),
     fact(ref, 'owner', wait.owner),
@@ -57,7 +57,7 @@ function waitFacts(wait: WaitEntry): readonly Fact[] {
 }
 
 function waitingFor(waits: readonly WaitEntry[]): string {
-  return waits.map(({ name, owner }) => `${owner ?? 'nobody'} (${name})`).join(', ');
+  return waits.map(({ name, owner }) => `${String(owner)} (${name})`).join(', ');
 }
 
 /** Step 6: parked on a valid wait that was opened after the last milestone, and nothing is live. */
