@@ -1,13 +1,17 @@
 /** Bad input of the command: each has a stable code, one exit code, nothing on stdout, and never a stack or a secret. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
+import { execa } from 'execa';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import pg from 'pg';
 import { evidenceOf } from '../support/evidence.ts';
 import { freshDatabase, testTemporal } from '../support/servers.ts';
 import type { FreshDatabase } from '../support/servers.ts';
-import { health } from './support/command.ts';
+import { cleanEnvironment, health, LAUNCHER } from './support/command.ts';
 import type { Ran } from './support/command.ts';
 import { healthHere } from './support/in-process.ts';
 
@@ -186,6 +190,19 @@ describe('the launcher', () => {
     const ran = await health(['report'], { env: { TEMPORAL_HEALTH_PRETEND_NODE: '18.20.4' } });
     expectRefusal(ran, 1, 'NODE_VERSION');
     expect(ran.stderr).toContain('20.19');
+  });
+
+  it('ends with 130 when it is interrupted while it waits', async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const met = once(silent, 'connection');
+    const args = [LAUNCHER, 'report', '--address', `127.0.0.1:${port}`, '--client-connect-timeout', '60s'];
+    const command = execa(process.execPath, args, { env: cleanEnvironment(), extendEnv: false, reject: false });
+    await met;
+    command.kill('SIGINT');
+    expect(await command).toMatchObject({ exitCode: 130, stdout: '', stderr: '' });
+    silent.close();
   });
 
   it('prints help on stdout and is content', async () => {
