@@ -454,17 +454,23 @@ CREATE OR REPLACE FUNCTION temporal_health.fold_effect(state jsonb, operation_id
  IMMUTABLE PARALLEL SAFE
 AS $function$
 declare
-  effects jsonb := state -> 'effects';
-  older jsonb := state -> 'settledOlder';
+  effects jsonb;
+  older jsonb;
   leaving record;
 begin
+  -- The usual case, without taking the state apart: nothing that had left comes back, and nothing can have to leave, since
+  -- one entry alone is over 256 bytes.
+  if counted_as is null and pg_column_size(state) <= 64 * 256 then
+    return jsonb_set(state, array['effects', operation_id], entry);
+  end if;
+  effects := state -> 'effects';
+  older := state -> 'settledOlder';
   -- One that had left the row comes back to be judged anew, so it may not stay counted among those that left.
   if not effects ? operation_id then
     older := temporal_health.count_effect(older, counted_as, -1);
   end if;
   effects := effects || jsonb_build_object(operation_id, entry);
-  -- One entry alone is over 256 bytes: most states need no counting.
-  if pg_column_size(effects) > 64 * 256 and (select count(*) from jsonb_object_keys(effects)) > 64 then
+  if (select count(*) from jsonb_object_keys(effects)) > 64 then
     for leaving in
       select kept.key, kept.value
       from jsonb_each(effects) as kept
@@ -558,47 +564,74 @@ RETURN ((temporal_health.effect_state(entry) = ANY (ARRAY['verified'::text, 'non
 
 CREATE OR REPLACE FUNCTION temporal_health.join_effects(before jsonb, entry jsonb)
  RETURNS jsonb
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
- SELECT jsonb_build_object('operationId', (entry -> 'operationId'::text), 'name', temporal_health.least_text((before -> 'name'::text), (entry -> 'name'::text)), 'role',
-         CASE
-             WHEN ((before ->> 'role'::text) = 'delivery'::text) THEN (before -> 'role'::text)
-             ELSE (entry -> 'role'::text)
-         END, 'deliverable', temporal_health.least_text((before -> 'deliverable'::text), (entry -> 'deliverable'::text)), 'target', temporal_health.least_text((before -> 'target'::text), (entry -> 'target'::text)), 'inputDigest', temporal_health.least_text((before -> 'inputDigest'::text), (entry -> 'inputDigest'::text)), 'class', temporal_health.least_text((before -> 'class'::text), (entry -> 'class'::text)), 'attempted', temporal_health.later_of((before -> 'attempted'::text), (entry -> 'attempted'::text)), 'unknown', temporal_health.later_of((before -> 'unknown'::text), (entry -> 'unknown'::text)), 'verified', temporal_health.later_of((before -> 'verified'::text), (entry -> 'verified'::text)), 'none', temporal_health.later_of((before -> 'none'::text), (entry -> 'none'::text)), 'level',
-         CASE
-             WHEN (temporal_health.later_of((before -> 'verified'::text), (entry -> 'verified'::text)) = (before -> 'verified'::text)) THEN (before -> 'level'::text)
-             ELSE (entry -> 'level'::text)
-         END, 'resultDigest', temporal_health.least_text((before -> 'resultDigest'::text), (entry -> 'resultDigest'::text)), 'contradicted', (((before -> 'contradicted'::text))::boolean OR ((jsonb_typeof((before -> 'resultDigest'::text)) <> 'null'::text) AND (jsonb_typeof((entry -> 'resultDigest'::text)) <> 'null'::text) AND ((before -> 'resultDigest'::text) <> (entry -> 'resultDigest'::text)))), 'protectedUntilMs', temporal_health.greatest_number((before -> 'protectedUntilMs'::text), (entry -> 'protectedUntilMs'::text))) AS jsonb_build_object;
-END
+AS $function$
+declare
+  verified constant jsonb := temporal_health.later_of(before -> 'verified', entry -> 'verified');
+begin
+  -- `least` and `greatest` leave out what is null.
+  return jsonb_build_object(
+    'operationId', entry -> 'operationId',
+    'name', least((before ->> 'name') collate "C", entry ->> 'name'),
+    'role', case when before ->> 'role' = 'delivery' then before -> 'role' else entry -> 'role' end,
+    'deliverable', least((before ->> 'deliverable') collate "C", entry ->> 'deliverable'),
+    'target', least((before ->> 'target') collate "C", entry ->> 'target'),
+    'inputDigest', least((before ->> 'inputDigest') collate "C", entry ->> 'inputDigest'),
+    'class', least((before ->> 'class') collate "C", entry ->> 'class'),
+    'attempted', temporal_health.later_of(before -> 'attempted', entry -> 'attempted'),
+    'unknown', temporal_health.later_of(before -> 'unknown', entry -> 'unknown'),
+    'verified', verified,
+    'none', temporal_health.later_of(before -> 'none', entry -> 'none'),
+    'level', case when verified = before -> 'verified' then before -> 'level' else entry -> 'level' end,
+    'resultDigest', least((before ->> 'resultDigest') collate "C", entry ->> 'resultDigest'),
+    'contradicted',
+      (before -> 'contradicted')::boolean
+      or coalesce(before ->> 'resultDigest' <> entry ->> 'resultDigest', false),
+    'protectedUntilMs',
+      greatest((before ->> 'protectedUntilMs')::numeric, (entry ->> 'protectedUntilMs')::numeric));
+end;
+$function$
 
 CREATE OR REPLACE FUNCTION temporal_health.join_waits(before jsonb, entry jsonb)
  RETURNS jsonb
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
- SELECT ((
-         CASE
-             WHEN (((entry ->> 'receiptId'::text) COLLATE "C") > ((before ->> 'receiptId'::text) COLLATE "C")) THEN entry
-             ELSE before
-         END ||
-         CASE
-             WHEN ((temporal_health.wait_life((entry ->> 'state'::text)) > temporal_health.wait_life((before ->> 'state'::text))) OR (((entry ->> 'state'::text) = (before ->> 'state'::text)) AND (((entry -> 'changedAtMs'::text))::numeric < ((before -> 'changedAtMs'::text))::numeric))) THEN jsonb_build_object('state', (entry -> 'state'::text), 'changedAtMs', (entry -> 'changedAtMs'::text))
-             ELSE jsonb_build_object('state', (before -> 'state'::text), 'changedAtMs', (before -> 'changedAtMs'::text))
-         END) || jsonb_build_object('openedAtMs', LEAST(((before -> 'openedAtMs'::text))::numeric, ((entry -> 'openedAtMs'::text))::numeric)));
-END
+AS $function$
+declare
+  newest constant jsonb := case
+    when (entry ->> 'receiptId') collate "C" > (before ->> 'receiptId') collate "C" then entry
+    else before
+  end;
+  reached constant jsonb := case
+    when temporal_health.wait_life(entry ->> 'state') > temporal_health.wait_life(before ->> 'state')
+      or (entry ->> 'state' = before ->> 'state'
+        and (entry -> 'changedAtMs')::numeric < (before -> 'changedAtMs')::numeric)
+      then entry
+    else before
+  end;
+begin
+  return newest || jsonb_build_object(
+    'state', reached -> 'state',
+    'changedAtMs', reached -> 'changedAtMs',
+    'openedAtMs', least((before -> 'openedAtMs')::numeric, (entry -> 'openedAtMs')::numeric));
+end;
+$function$
 
 CREATE OR REPLACE FUNCTION temporal_health.later_of(known jsonb, said jsonb)
  RETURNS jsonb
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN (jsonb_typeof(known) = 'null'::text) THEN said WHEN (jsonb_typeof(said) = 'null'::text) THEN known WHEN ((temporal_health.place_of(said) COLLATE "C") > (temporal_health.place_of(known) COLLATE "C")) THEN said ELSE known END
-
-CREATE OR REPLACE FUNCTION temporal_health.least_text(known jsonb, said jsonb)
- RETURNS jsonb
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN (jsonb_typeof(known) = 'null'::text) THEN said WHEN (jsonb_typeof(said) = 'null'::text) THEN known WHEN (((known #>> '{}'::text[]) COLLATE "C") <= ((said #>> '{}'::text[]) COLLATE "C")) THEN known ELSE said END
+AS $function$
+begin
+  if jsonb_typeof(known) = 'null' then
+    return said;
+  elsif jsonb_typeof(said) = 'null' or temporal_health.place_of(said) collate "C" <= temporal_health.place_of(known) collate "C" then
+    return known;
+  end if;
+  return said;
+end;
+$function$
 
 CREATE OR REPLACE FUNCTION temporal_health.order_key(fence bigint, attempt integer, sequence integer)
  RETURNS text

@@ -10,16 +10,6 @@ return repeat('0', 15 - length(fence::text)) || fence
   || '.' || repeat('0', 8 - length(attempt::text)) || attempt
   || '.' || repeat('0', 8 - length(sequence::text)) || sequence;
 
--- The lesser of two JSON texts, a JSON null left out.
-create function temporal_health.least_text(known jsonb, said jsonb) returns jsonb
-language sql immutable parallel safe
-return case
-  when jsonb_typeof(known) = 'null' then said
-  when jsonb_typeof(said) = 'null' then known
-  when (known #>> '{}') collate "C" <= (said #>> '{}') collate "C" then known
-  else said
-end;
-
 -- The greater of two JSON numbers, a JSON null left out.
 create function temporal_health.greatest_number(known jsonb, said jsonb) returns jsonb
 language sql immutable parallel safe
@@ -37,13 +27,16 @@ language sql immutable parallel safe
 return ((mark ->> 'order') || (mark ->> 'receiptId')) collate "C";
 
 create function temporal_health.later_of(known jsonb, said jsonb) returns jsonb
-language sql immutable parallel safe
-return case
-  when jsonb_typeof(known) = 'null' then said
-  when jsonb_typeof(said) = 'null' then known
-  when temporal_health.place_of(said) collate "C" > temporal_health.place_of(known) collate "C" then said
-  else known
+language plpgsql immutable parallel safe as $$
+begin
+  if jsonb_typeof(known) = 'null' then
+    return said;
+  elsif jsonb_typeof(said) = 'null' or temporal_health.place_of(said) collate "C" <= temporal_health.place_of(known) collate "C" then
+    return known;
+  end if;
+  return said;
 end;
+$$;
 
 create function temporal_health.wait_life(state text) returns integer
 language sql immutable strict parallel safe
@@ -51,53 +44,55 @@ return array_position(array['open', 'expired', 'resolved', 'withdrawn', 'superse
 
 -- What was asked comes from the newest statement, how far it got from the furthest one, whichever arrived first.
 create function temporal_health.join_waits(before jsonb, entry jsonb) returns jsonb
-language sql immutable parallel safe
-begin atomic
-  select
-    case
-      when (entry ->> 'receiptId') collate "C" > (before ->> 'receiptId') collate "C" then entry
-      else before
-    end
-    || case
-      when temporal_health.wait_life(entry ->> 'state') > temporal_health.wait_life(before ->> 'state')
-        or (entry ->> 'state' = before ->> 'state'
-          and (entry -> 'changedAtMs')::numeric < (before -> 'changedAtMs')::numeric)
-        then jsonb_build_object('state', entry -> 'state', 'changedAtMs', entry -> 'changedAtMs')
-      else jsonb_build_object('state', before -> 'state', 'changedAtMs', before -> 'changedAtMs')
-    end
-    || jsonb_build_object(
-      'openedAtMs', least((before -> 'openedAtMs')::numeric, (entry -> 'openedAtMs')::numeric));
+language plpgsql immutable parallel safe as $$
+declare
+  newest constant jsonb := case
+    when (entry ->> 'receiptId') collate "C" > (before ->> 'receiptId') collate "C" then entry
+    else before
+  end;
+  reached constant jsonb := case
+    when temporal_health.wait_life(entry ->> 'state') > temporal_health.wait_life(before ->> 'state')
+      or (entry ->> 'state' = before ->> 'state'
+        and (entry -> 'changedAtMs')::numeric < (before -> 'changedAtMs')::numeric)
+      then entry
+    else before
+  end;
+begin
+  return newest || jsonb_build_object(
+    'state', reached -> 'state',
+    'changedAtMs', reached -> 'changedAtMs',
+    'openedAtMs', least((before -> 'openedAtMs')::numeric, (entry -> 'openedAtMs')::numeric));
 end;
+$$;
 
+-- In PL/pgSQL, because as one expression of SQL functions it would take longer to set up than a receipt takes to store.
 create function temporal_health.join_effects(before jsonb, entry jsonb) returns jsonb
-language sql immutable parallel safe
-begin atomic
-  select jsonb_build_object(
+language plpgsql immutable parallel safe as $$
+declare
+  verified constant jsonb := temporal_health.later_of(before -> 'verified', entry -> 'verified');
+begin
+  -- `least` and `greatest` leave out what is null.
+  return jsonb_build_object(
     'operationId', entry -> 'operationId',
-    'name', temporal_health.least_text(before -> 'name', entry -> 'name'),
+    'name', least((before ->> 'name') collate "C", entry ->> 'name'),
     'role', case when before ->> 'role' = 'delivery' then before -> 'role' else entry -> 'role' end,
-    'deliverable', temporal_health.least_text(before -> 'deliverable', entry -> 'deliverable'),
-    'target', temporal_health.least_text(before -> 'target', entry -> 'target'),
-    'inputDigest', temporal_health.least_text(before -> 'inputDigest', entry -> 'inputDigest'),
-    'class', temporal_health.least_text(before -> 'class', entry -> 'class'),
+    'deliverable', least((before ->> 'deliverable') collate "C", entry ->> 'deliverable'),
+    'target', least((before ->> 'target') collate "C", entry ->> 'target'),
+    'inputDigest', least((before ->> 'inputDigest') collate "C", entry ->> 'inputDigest'),
+    'class', least((before ->> 'class') collate "C", entry ->> 'class'),
     'attempted', temporal_health.later_of(before -> 'attempted', entry -> 'attempted'),
     'unknown', temporal_health.later_of(before -> 'unknown', entry -> 'unknown'),
-    'verified', temporal_health.later_of(before -> 'verified', entry -> 'verified'),
+    'verified', verified,
     'none', temporal_health.later_of(before -> 'none', entry -> 'none'),
-    'level',
-      case
-        when temporal_health.later_of(before -> 'verified', entry -> 'verified') = before -> 'verified'
-          then before -> 'level'
-        else entry -> 'level'
-      end,
-    'resultDigest', temporal_health.least_text(before -> 'resultDigest', entry -> 'resultDigest'),
+    'level', case when verified = before -> 'verified' then before -> 'level' else entry -> 'level' end,
+    'resultDigest', least((before ->> 'resultDigest') collate "C", entry ->> 'resultDigest'),
     'contradicted',
       (before -> 'contradicted')::boolean
-      or (jsonb_typeof(before -> 'resultDigest') <> 'null'
-        and jsonb_typeof(entry -> 'resultDigest') <> 'null'
-        and before -> 'resultDigest' <> entry -> 'resultDigest'),
-    'protectedUntilMs', temporal_health.greatest_number(before -> 'protectedUntilMs', entry -> 'protectedUntilMs'));
+      or coalesce(before ->> 'resultDigest' <> entry ->> 'resultDigest', false),
+    'protectedUntilMs',
+      greatest((before ->> 'protectedUntilMs')::numeric, (entry ->> 'protectedUntilMs')::numeric));
 end;
+$$;
 
 create function temporal_health.effect_state(entry jsonb) returns text
 language plpgsql immutable parallel safe as $$
@@ -142,17 +137,23 @@ end;
 create function temporal_health.fold_effect(state jsonb, operation_id text, entry jsonb, counted_as text) returns jsonb
 language plpgsql immutable parallel safe as $$
 declare
-  effects jsonb := state -> 'effects';
-  older jsonb := state -> 'settledOlder';
+  effects jsonb;
+  older jsonb;
   leaving record;
 begin
+  -- The usual case, without taking the state apart: nothing that had left comes back, and nothing can have to leave, since
+  -- one entry alone is over 256 bytes.
+  if counted_as is null and pg_column_size(state) <= 64 * 256 then
+    return jsonb_set(state, array['effects', operation_id], entry);
+  end if;
+  effects := state -> 'effects';
+  older := state -> 'settledOlder';
   -- One that had left the row comes back to be judged anew, so it may not stay counted among those that left.
   if not effects ? operation_id then
     older := temporal_health.count_effect(older, counted_as, -1);
   end if;
   effects := effects || jsonb_build_object(operation_id, entry);
-  -- One entry alone is over 256 bytes: most states need no counting.
-  if pg_column_size(effects) > 64 * 256 and (select count(*) from jsonb_object_keys(effects)) > 64 then
+  if (select count(*) from jsonb_object_keys(effects)) > 64 then
     for leaving in
       select kept.key, kept.value
       from jsonb_each(effects) as kept
