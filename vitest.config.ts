@@ -28,13 +28,9 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: [
-        'health/classify.ts',
-        'health/actions.ts',
-        'health/policy.ts',
-        'health/verdict.ts',
-        'health/plan-retry.ts',
+        'health/{classify,actions,policy,verdict,plan-retry,view,liveness,stops,findings,failure,valid-until}.ts',
         'health/rules/**/*.ts',
-        'receipts/fold.ts',
+        'receipts/{fold,state}.ts',
       ],
       thresholds: { branches: 100, functions: 100, lines: 100, statements: 100 },
       reporter: ['text-summary'],

@@ -138,7 +138,7 @@ function endsOfLoops({ milestones }: View): readonly Finding[] {
   const ended = milestones.filter(({ end }) => end !== null);
   return one(
     'loop-ended',
-    `A loop ended: ${ended.map(({ end }) => end ?? '').join(', ')}.`,
+    `A loop ended: ${ended.map(({ end }) => String(end)).join(', ')}.`,
     ended.map((milestone) => fact(milestone.latestReceiptId, 'end', milestone.end)),
   );
 }
@@ -150,7 +150,7 @@ function exclusions(view: View): readonly Finding[] {
     if (entry === null || coverage === null || excluded(coverage) === 0) return [];
     return [
       fact(entry.receiptId, 'coverage.excluded', excluded(coverage)),
-      fact(entry.receiptId, 'coverage.excludedBy', coverage.excludedBy ?? null),
+      fact(entry.receiptId, 'coverage.excludedBy', String(coverage.excludedBy)),
     ];
   });
   return one('units-excluded', 'Units were excluded by a recorded decision.', facts);
@@ -174,7 +174,7 @@ function partlyUnread({ evidence }: View): readonly Finding[] {
   return one(
     'unread',
     'Some sources could not be read.',
-    evidence.unread.map(({ source, code }) => fact(source, 'unread', code)).sort((a, b) => (a.ref < b.ref ? -1 : 1)),
+    evidence.unread.map(({ source, code }) => fact(source, 'unread', code)),
   );
 }
 

@@ -165,7 +165,7 @@ function foreign(things: readonly { ref: string; of: string }[]): Finding {
   return {
     finding: 'foreign-evidence',
     message: `${things.length} of another run's chain, ignored.`,
-    facts: [...facts].sort((a, b) => (a.ref < b.ref ? -1 : 1)),
+    facts: sorted(facts, ({ ref }) => ref),
   };
 }
 
@@ -177,7 +177,7 @@ function future(receipts: readonly StoredReceipt[], policy: Policy): Finding[] {
     {
       finding: 'future-timestamp',
       message: 'Receipts say they happened after they were stored; the time of storing counts.',
-      facts: facts.sort((a, b) => (a.ref < b.ref ? -1 : 1)),
+      facts: sorted(facts, ({ ref }) => ref),
     },
   ];
 }
