@@ -134,10 +134,13 @@ function cut<T>(items: readonly T[], length: number): readonly (readonly T[])[] 
   );
 }
 
-/** A row without the times at which a store took its receipts: they differ from store to store. */
+/**
+ * A row without the times at which a store took its receipts, and without the mission of the one taken first, which follows
+ * from them: two stores may take two receipts in one millisecond or in two. Each row is held against its own fold besides.
+ */
 export function withoutTaking(row: ChainRow | null): unknown {
   if (row === null) return null;
-  const { firstReceiptAtMs: _, lastReceiptAtMs: __, ...rest } = row;
+  const { firstReceiptAtMs: _, lastReceiptAtMs: __, missionFingerprint: ____, ...rest } = row;
   const gaps = Object.entries(row.state.emitterGaps).map(([key, { sinceMs: ___, ...gap }]) => [key, gap]);
   return { ...rest, state: { ...row.state, emitterGaps: Object.fromEntries(gaps) as unknown } };
 }
