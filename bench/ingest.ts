@@ -27,6 +27,9 @@ import { figure, medianOf, quantileOf, ratiosOf, showSpread, spreadOf } from './
 const EMITTERS = 50;
 const POOL_SIZE = 10;
 const BY_HAND_CONNECTIONS = 2;
+/** A round is so many times this long for each variant. */
+const SLICE_MS = 500;
+const PASSES = 4;
 const WARM_UP_RECEIPTS = 4_000;
 const WARM_UP_LIMIT_MS = 8_000;
 const { clusterId } = FLEET;
@@ -43,6 +46,8 @@ interface Variant {
   readonly count: () => Promise<Counts>;
   readonly close: () => Promise<void>;
   acknowledged: number;
+  /** What the template held already. */
+  readonly acknowledgedBefore: number;
   /** Statements sent so far, where somebody counts them. */
   readonly statements?: () => number;
   readonly rounds: Measured[];
@@ -90,25 +95,42 @@ async function warmUp(variant: Variant, { quick }: BenchOptions, pid: number): P
   while (variant.acknowledged < enough && performance.now() < until) await run(variant, 250, EMITTERS / 2, pid);
 }
 
+/** Each variant several times, in an order that turns: a slow second of the machine then meets all of them. */
 async function oneRound(
   variants: readonly Variant[],
   round: number,
   { quick }: BenchOptions,
   pid: number,
 ): Promise<void> {
-  // The first one goes first: what follows is told how large the batches of its group commit were.
-  const [first, ...others] = variants;
-  const turned = others.map((_, at) => others[(at + round) % others.length]);
-  let batchSize = 1;
-  for (const variant of [first, ...turned]) {
-    if (variant === undefined) continue;
-    const measured = await run(variant, quick ? 250 : 1_000, batchSize, pid);
-    variant.rounds.push(measured);
-    if (variant === first) batchSize = Math.max(1, Math.round(measured.batchSize));
+  const measured = new Map<Variant, Slice[]>();
+  for (let pass = 0; pass < PASSES; pass += 1) {
+    for (let turn = 0; turn < variants.length; turn += 1) {
+      const variant = variants[(turn + pass + round) % variants.length];
+      if (variant === undefined) continue;
+      const slice = await run(variant, quick ? 150 : SLICE_MS, batchSizeOf(variants), pid);
+      measured.set(variant, [...(measured.get(variant) ?? []), slice]);
+    }
   }
+  for (const [variant, slices] of measured) variant.rounds.push(summed(slices));
 }
 
-async function run(variant: Variant, forMs: number, batchSize: number, serverPid: number): Promise<Measured> {
+/** How many receipts the group commit has put into one statement so far: what is done by hand is given as many. */
+function batchSizeOf(variants: readonly Variant[]): number {
+  const ours = variants[0];
+  if (ours?.statements === undefined || ours.statements() === 0) return EMITTERS / 2;
+  return Math.max(1, Math.round((ours.acknowledged - ours.acknowledgedBefore) / ours.statements()));
+}
+
+interface Slice {
+  readonly stored: number;
+  readonly statements: number;
+  readonly ms: number;
+  readonly nodeCpuMs: number;
+  readonly postgresCpuMs: number;
+  readonly latenciesMs: readonly number[];
+}
+
+async function run(variant: Variant, forMs: number, batchSize: number, serverPid: number): Promise<Slice> {
   const before = { postgres: familyCpuMs(serverPid), statements: variant.statements?.() ?? 0 };
   const nodeBefore = ownCpuMs();
   const startedAt = performance.now();
@@ -127,14 +149,21 @@ async function run(variant: Variant, forMs: number, batchSize: number, serverPid
   const ms = performance.now() - startedAt;
   const nodeCpuMs = ownCpuMs() - nodeBefore;
   variant.acknowledged += stored;
-  const statements = (variant.statements?.() ?? NaN) - before.statements;
+  const statements = variant.statements === undefined ? latenciesMs.length : variant.statements() - before.statements;
+  return { stored, statements, ms, nodeCpuMs, postgresCpuMs: familyCpuMs(serverPid) - before.postgres, latenciesMs };
+}
+
+function summed(slices: readonly Slice[]): Measured {
+  const sum = (of: (slice: Slice) => number): number => slices.reduce((total, slice) => total + of(slice), 0);
+  const stored = sum((slice) => slice.stored);
+  const latenciesMs = slices.flatMap((slice) => slice.latenciesMs);
   return {
-    perSecond: (stored / ms) * 1_000,
+    perSecond: (stored / sum(({ ms }) => ms)) * 1_000,
     p50Ms: medianOf(latenciesMs),
     p99Ms: quantileOf(latenciesMs, 0.99),
-    nodeCpuUs: (nodeCpuMs / stored) * 1_000,
-    postgresCpuUs: ((familyCpuMs(serverPid) - before.postgres) / stored) * 1_000,
-    batchSize: stored / (Number.isNaN(statements) ? latenciesMs.length : statements),
+    nodeCpuUs: (sum(({ nodeCpuMs }) => nodeCpuMs) / stored) * 1_000,
+    postgresCpuUs: (sum(({ postgresCpuMs }) => postgresCpuMs) / stored) * 1_000,
+    batchSize: stored / sum(({ statements }) => statements),
   };
 }
 
@@ -214,13 +243,18 @@ function counted(store: ReceiptStore): { store: ReceiptStore; calls: () => numbe
   return { store: proxy, calls: () => calls };
 }
 
+const begun = ({ receipts }: Bed): Pick<Variant, 'acknowledged' | 'acknowledgedBefore'> => ({
+  acknowledged: receipts,
+  acknowledgedBefore: receipts,
+});
+
 async function ours(bed: Bed, name: string, database: string, lanes: number): Promise<Variant> {
   const fleet = bed.fleet.copy(lanes);
   const url = await copyBed(bed, database);
   const { store, calls } = counted(openPostgresStore({ url, clusterId }));
   const commit = createGroupCommit(store);
   return {
-    ...{ name, lanes, keepsState: true, acknowledged: bed.receipts, rounds: [], statements: calls },
+    ...{ name, lanes, keepsState: true, ...begun(bed), rounds: [], statements: calls },
     emit: async (lane) => {
       const { outcome } = await commit.submit(fleet.next(lane), { linger: false });
       return outcome === 'stored' ? 1 : 0;
@@ -241,7 +275,7 @@ async function single50(bed: Bed): Promise<Variant> {
   const url = await copyBed(bed, 'single_50');
   const pool = poolOf(url, POOL_SIZE);
   return {
-    ...{ name: 'single 50', lanes: EMITTERS, keepsState: true, acknowledged: bed.receipts, rounds: [] },
+    ...{ name: 'single 50', lanes: EMITTERS, keepsState: true, ...begun(bed), rounds: [] },
     emit: async (lane) => {
       const receipt = fleet.next(lane);
       const client = await pool.connect();
@@ -264,7 +298,7 @@ async function batches(bed: Bed, name: string, database: string, keepsState: boo
   const half = EMITTERS / BY_HAND_CONNECTIONS;
   let turn = 0;
   return {
-    ...{ name, lanes: BY_HAND_CONNECTIONS, keepsState, acknowledged: bed.receipts, rounds: [] },
+    ...{ name, lanes: BY_HAND_CONNECTIONS, keepsState, ...begun(bed), rounds: [] },
     emit: async (lane, batchSize) => {
       const receipts = Array.from({ length: batchSize }, () => fleet.next(lane * half + (turn++ % half)));
       const client = clients[lane];
@@ -286,7 +320,7 @@ async function bare1(bed: Bed): Promise<Variant> {
   const url = await copyBed(bed, 'bare_1');
   const client = await connect(url);
   return {
-    ...{ name: 'bare 1', lanes: 1, keepsState: false, acknowledged: bed.receipts, rounds: [] },
+    ...{ name: 'bare 1', lanes: 1, keepsState: false, ...begun(bed), rounds: [] },
     emit: (lane) => insertBare(client, clusterId, [fleet.next(lane)]),
     count: () => countBare(url),
     close: () => client.end(),
