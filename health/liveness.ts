@@ -1,4 +1,5 @@
 /** What is running right now, and how lately it gave a sign of life. A sign of life is never progress. */
+import { emitterKeyOf } from '../receipts/fold.ts';
 import { openMark } from '../receipts/state.ts';
 import type { EffectEntry, EffectMark } from '../receipts/state.ts';
 import type { PendingActivity } from './evidence.ts';
@@ -62,16 +63,13 @@ export function isMarkLive(mark: EffectMark, view: View): boolean {
   return joined && !hasNewerFence(mark, view);
 }
 
-function hasNewerFence(mark: EffectMark, view: View): boolean {
-  const sameEmitter = (other: EffectMark | null): other is EffectMark =>
-    other !== null && other.runId === mark.runId && other.emitter === mark.emitter;
-  return view.effects
-    .flatMap((effect) => [effect.attempted, effect.unknown, effect.verified, effect.none])
-    .filter(sameEmitter)
-    .some((other) => fenceOf(other) > fenceOf(mark));
+/** Known of the latest emitters that were replaced; an effect's window ends before many more are. */
+function hasNewerFence(mark: EffectMark, { row }: View): boolean {
+  const newest = row?.state.newestFences[emitterKeyOf(mark)];
+  return newest !== undefined && newest > fenceOf(mark);
 }
 
-/** (fence, attempt) without the sequence: see `orderKey`. */
+/** The `fenceKey` of a mark: its `orderKey` without the sequence. */
 function fenceOf(mark: EffectMark): string {
   return mark.order.slice(0, mark.order.lastIndexOf('.'));
 }

@@ -59,6 +59,16 @@ export type StoredReceipt = Receipt & {
   readonly recordedAtMs: number;
 };
 
+/**
+ * A receipt that the store refused, by its place: so that its place in the sequence is no hole. Its body is not kept; who
+ * sent it was told.
+ */
+export type StoredRefusal = Omit<Envelope, 'occurredAtMs' | 'sanitised'> & {
+  /** Why, as an error code of `receipts/errors.ts`. */
+  readonly code: string;
+  readonly recordedAtMs: number;
+};
+
 /** The moment that counts for freshness: a backlog flushed now does not look fresh, a fast clock does not look young (R8). */
 export function effectiveAtMs(receipt: { readonly occurredAtMs: number; readonly recordedAtMs: number }): number {
   return Math.min(receipt.occurredAtMs, receipt.recordedAtMs);
@@ -75,8 +85,19 @@ export function compareOrder(a: OrderParts, b: OrderParts): number {
   return a.fence - b.fence || a.attempt - b.attempt || a.sequence - b.sequence;
 }
 
+/** Negative when the attempt of `a` comes before that of `b`, by (fence, attempt). */
+export function compareFence(a: Omit<OrderParts, 'sequence'>, b: Omit<OrderParts, 'sequence'>): number {
+  return a.fence - b.fence || a.attempt - b.attempt;
+}
+
+const padded = (value: number, width: number): string => String(value).padStart(width, '0');
+
+/** (fence, attempt) as text that sorts like the numbers. */
+export function fenceKey({ fence, attempt }: Omit<OrderParts, 'sequence'>): string {
+  return `${padded(fence, 15)}.${padded(attempt, 8)}`;
+}
+
 /** (fence, attempt, sequence) as text that sorts like the numbers: what state rows keep and ignore lower ones by. */
 export function orderKey(order: OrderParts): string {
-  const pad = (value: number, width: number): string => String(value).padStart(width, '0');
-  return `${pad(order.fence, 15)}.${pad(order.attempt, 8)}.${pad(order.sequence, 8)}`;
+  return `${fenceKey(order)}.${padded(order.sequence, 8)}`;
 }

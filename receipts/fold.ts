@@ -1,13 +1,15 @@
 /**
  * The fold: receipts in, chain state out. Pure. `foldChain` takes the receipts of one chain in any order and sorts them by
- * when the store took them; `foldReceipt` adds one. The Postgres store's SQL does the same to its chain row.
+ * when the store took them; `foldStored` adds one. The Postgres store's SQL does the same to its chain row.
  *
  * Everything but lateness is a join (any order of arrival gives the same state), within the stated limits: a digest that
  * fell out of the remembered ones counts as new, and so does the place of an effect that fell out of the kept ones.
  */
-import { compareOrder, effectiveAtMs, orderKey } from './envelope.ts';
-import type { OrderParts, ReceiptOf, RunIdentity, StoredReceipt } from './envelope.ts';
 import { digestKey } from './digest.ts';
+import { missingOf, placeReceipt } from './emitters.ts';
+import type { EmitterState, Placed } from './emitters.ts';
+import { compareOrder, effectiveAtMs, fenceKey, orderKey } from './envelope.ts';
+import type { ReceiptOf, RunIdentity, StoredReceipt, StoredRefusal } from './envelope.ts';
 import type { WaitState } from './receipt.ts';
 import {
   effectState,
@@ -17,6 +19,7 @@ import {
   missionKey,
   REMEMBERED_DIGESTS,
   REMEMBERED_EFFECTS,
+  REMEMBERED_FENCES,
   REMEMBERED_LATE,
 } from './state.ts';
 import type {
@@ -25,22 +28,12 @@ import type {
   DeliverableEntry,
   EffectEntry,
   EffectMark,
+  EmitterGap,
   MilestoneState,
   MissionState,
   SeenDigest,
   WaitEntry,
 } from './state.ts';
-
-/** What is known of one emitter: its newest fence, and how many of that fence's receipts came. */
-export interface EmitterState {
-  readonly fence: number;
-  readonly attempt: number;
-  readonly highest: number;
-  readonly received: number;
-  readonly gapSinceMs: number | null;
-  /** When the store took its newest receipt, late ones too. */
-  readonly lastRecordedAtMs: number;
-}
 
 /** A chain in the middle of a fold: the row, and beside it what the store keeps in tables of its own. */
 export interface Folding {
@@ -66,7 +59,10 @@ const WAIT_LIFE: Readonly<Record<WaitState, number>> = {
 /** Waits in these states still matter to a verdict and stay in the row. */
 export const WAITS_KEPT: readonly WaitState[] = ['open', 'expired', 'resolved'];
 
-export function startFold(first: StoredReceipt, contractDigest: string | null): Folding {
+/** What the store holds of a chain: a receipt, or the place of one that it refused. */
+export type Stored = StoredReceipt | StoredRefusal;
+
+export function startFold(first: Stored, contractDigest: string | null): Folding {
   const { clusterId, namespace, workflowId, runId, chainId, workflowType, runStartedAtMs } = first;
   const row: ChainRow = {
     ...({ clusterId, namespace, workflowId, runId, chainId, workflowType } satisfies RunIdentity),
@@ -82,9 +78,9 @@ export function startFold(first: StoredReceipt, contractDigest: string | null): 
   return { row, firstOrder: firstOrder(first), emitters: {}, waits: {}, effects: {} };
 }
 
-/** Sorts receipts that were recorded in the same millisecond; different receipts differ in it. */
-function firstOrder(receipt: StoredReceipt): string {
-  return `${orderKey(receipt)}.${receipt.receiptId}`;
+/** Sorts what was recorded in the same millisecond; different receipts differ in it. */
+function firstOrder(stored: Stored): string {
+  return `${orderKey(stored)}.${stored.receiptId}`;
 }
 
 /** The key of an emitter's state within its chain. */
@@ -92,50 +88,39 @@ export function emitterKeyOf(receipt: { readonly runId: string; readonly emitter
   return `${receipt.runId}/${receipt.emitter}`;
 }
 
-/**
- * When the store says that it took a receipt: now, but so that (recordedAtMs, fence, attempt, sequence) sorts one emitter's
- * receipts in the very order in which they were taken. Without that a receipt that came late within the same millisecond,
- * or under a transaction that began earlier, would not be late when its chain is folded again.
- */
-export function takenAtMs(emitter: EmitterState | undefined, receipt: OrderParts, nowMs: number): number {
-  if (emitter === undefined) return nowMs;
-  const isBehind = compareOrder(receipt, { ...emitter, sequence: emitter.highest }) <= 0;
-  return Math.max(nowMs, emitter.lastRecordedAtMs + (isBehind ? 1 : 0));
-}
-
-/** Folds the receipts of one chain, each id once, in the order in which the store took them. Empty input folds to null. */
-export function foldChain(receipts: readonly StoredReceipt[], contractDigest: string | null): ChainRow | null {
+/** Folds what the store holds of one chain, each receipt once, in the order in which it was taken. Nothing folds to null. */
+export function foldChain(
+  receipts: readonly StoredReceipt[],
+  contractDigest: string | null,
+  refusals: readonly StoredRefusal[] = [],
+): ChainRow | null {
   const known = new Set<string>();
-  const inStoreOrder = [...receipts].sort(
+  const once = receipts.filter(({ receiptId }) => !known.has(receiptId) && known.add(receiptId));
+  const inStoreOrder = [...once, ...refusals].sort(
     (a, b) => a.recordedAtMs - b.recordedAtMs || compareOrder(a, b) || (a.receiptId < b.receiptId ? -1 : 1),
   );
-  let folding: Folding | null = null;
-  for (const receipt of inStoreOrder) {
-    if (known.has(receipt.receiptId)) continue;
-    known.add(receipt.receiptId);
-    folding = foldReceipt(folding ?? startFold(receipt, contractDigest), receipt);
-  }
-  return folding?.row ?? null;
+  const [first] = inStoreOrder;
+  if (first === undefined) return null;
+  return inStoreOrder.reduce((folding, stored) => foldStored(folding, stored), startFold(first, contractDigest)).row;
 }
 
-/** Adds one receipt that the store has not seen before. */
-export function foldReceipt(folding: Folding, receipt: StoredReceipt): Folding {
-  const emitterKey = emitterKeyOf(receipt);
-  const before = folding.emitters[emitterKey];
-  const late = before !== undefined && compareFence(receipt, before) < 0;
-  const lastRecordedAtMs = Math.max(before?.lastRecordedAtMs ?? 0, receipt.recordedAtMs);
-  const emitter = late ? { ...before, lastRecordedAtMs } : { ...nextEmitter(before, receipt), lastRecordedAtMs };
+/** Adds one receipt, or the place of a refused one, that the store has not seen before. */
+export function foldStored(folding: Folding, stored: Stored): Folding {
+  const key = emitterKeyOf(stored);
+  const placed = placeReceipt(folding.emitters[key], stored);
   const counted: Folding = {
-    ...asFirst(folding, receipt),
-    emitters: { ...folding.emitters, [emitterKey]: emitter },
+    ...asFirst(folding, stored),
+    emitters: { ...folding.emitters, [key]: placed.emitter },
   };
-  return foldBody({ ...counted, row: countReceipt(counted.row, receipt, emitterKey, emitter, late) }, receipt, late);
+  const row = countFence(countStored(counted.row, stored), key, stored, placed);
+  if (!('body' in stored)) return { ...counted, row };
+  return foldBody({ ...counted, row: placed.isLate ? withLate(row, stored) : row }, stored, placed.isLate);
 }
 
-function foldBody(counted: Folding, receipt: StoredReceipt, late: boolean): Folding {
+function foldBody(counted: Folding, receipt: StoredReceipt, isLate: boolean): Folding {
   // A real effect stays real whatever its fence; everything else of a replaced attempt is kept as late and changes nothing.
   if (receipt.kind === 'effect') return foldEffect(counted, receipt);
-  if (late) return counted;
+  if (isLate) return counted;
   if (receipt.kind === 'progress') return inMission(counted, receipt, (mission) => foldProgress(mission, receipt));
   if (receipt.kind === 'deliverable')
     return inMission(counted, receipt, (mission) => foldDeliverable(mission, receipt));
@@ -143,74 +128,56 @@ function foldBody(counted: Folding, receipt: StoredReceipt, late: boolean): Fold
 }
 
 /** What the row has from the chain's first receipt comes from the one recorded first, even if another one came in before. */
-function asFirst(folding: Folding, receipt: StoredReceipt): Folding {
+function asFirst(folding: Folding, stored: Stored): Folding {
   const { row } = folding;
-  const order = firstOrder(receipt);
-  const { workflowType, missionFingerprint, recordedAtMs: firstReceiptAtMs } = receipt;
+  const order = firstOrder(stored);
+  const { workflowType, missionFingerprint, recordedAtMs: firstReceiptAtMs } = stored;
   const sooner = firstReceiptAtMs - row.firstReceiptAtMs;
   if (sooner > 0 || (sooner === 0 && order >= folding.firstOrder)) return folding;
   return { ...folding, firstOrder: order, row: { ...row, workflowType, missionFingerprint, firstReceiptAtMs } };
 }
 
-function compareFence(
-  receipt: { fence: number; attempt: number },
-  emitter: { fence: number; attempt: number },
-): number {
-  return receipt.fence - emitter.fence || receipt.attempt - emitter.attempt;
-}
-
-function nextEmitter(before: EmitterState | undefined, receipt: StoredReceipt): Omit<EmitterState, 'lastRecordedAtMs'> {
-  const { fence, attempt, sequence, recordedAtMs } = receipt;
-  const sameFence = before !== undefined && compareFence(receipt, before) === 0;
-  const highest = sameFence ? Math.max(before.highest, sequence) : sequence;
-  const received = sameFence ? before.received + 1 : 1;
-  const whole = received >= highest;
-  return {
-    fence,
-    attempt,
-    highest,
-    received,
-    gapSinceMs: whole ? null : ((sameFence ? before.gapSinceMs : null) ?? recordedAtMs),
-  };
-}
-
-function countReceipt(
-  row: ChainRow,
-  receipt: StoredReceipt,
-  emitterKey: string,
-  emitter: EmitterState,
-  late: boolean,
-): ChainRow {
-  const { [emitterKey]: _closed, ...otherGaps } = row.state.emitterGaps;
-  const emitterGaps =
-    emitter.gapSinceMs === null
-      ? otherGaps
-      : {
-          ...otherGaps,
-          [emitterKey]: {
-            fence: emitter.fence,
-            attempt: emitter.attempt,
-            missing: emitter.highest - emitter.received,
-            sinceMs: emitter.gapSinceMs,
-          },
-        };
-  const lateReceipts = late
-    ? {
-        count: row.state.late.count + 1,
-        receiptIds: [...row.state.late.receiptIds, receipt.receiptId].sort().slice(-REMEMBERED_LATE),
-      }
-    : row.state.late;
-  const later = receipt.runStartedAtMs - row.runStartedAtMs;
-  const newer = later > 0 || (later === 0 && receipt.runId > row.runId);
+function countStored(row: ChainRow, stored: Stored): ChainRow {
+  const later = stored.runStartedAtMs - row.runStartedAtMs;
+  const newer = later > 0 || (later === 0 && stored.runId > row.runId);
   return {
     ...row,
-    runId: newer ? receipt.runId : row.runId,
-    runStartedAtMs: Math.max(row.runStartedAtMs, receipt.runStartedAtMs),
-    receiptCount: row.receiptCount + 1,
-    lastReceiptAtMs: Math.max(row.lastReceiptAtMs, receipt.recordedAtMs),
+    runId: newer ? stored.runId : row.runId,
+    runStartedAtMs: Math.max(row.runStartedAtMs, stored.runStartedAtMs),
+    receiptCount: row.receiptCount + ('body' in stored ? 1 : 0),
+    lastReceiptAtMs: Math.max(row.lastReceiptAtMs, stored.recordedAtMs),
     evidenceVersion: row.evidenceVersion + 1,
-    state: { ...row.state, emitterGaps, late: lateReceipts },
   };
+}
+
+/** What is missing of the fence that took it, and which fence is the emitter's newest once there were several. */
+function countFence(row: ChainRow, emitterKey: string, stored: Stored, { emitter, fence }: Placed): ChainRow {
+  const { runId, emitter: emitterId } = stored;
+  const gapKey = `${emitterKey}/${fenceKey(fence)}`;
+  const { [gapKey]: _before, ...otherGaps } = row.state.emitterGaps;
+  const gap: EmitterGap | null =
+    fence.gapSinceMs === null
+      ? null
+      : {
+          ...{ runId, emitter: emitterId, fence: fence.fence, attempt: fence.attempt },
+          ...{ missing: missingOf(fence.taken), sinceMs: fence.gapSinceMs },
+        };
+  const emitterGaps = gap === null ? otherGaps : { ...otherGaps, [gapKey]: gap };
+  const isOnly = Object.keys(emitter.replaced).length === 0;
+  const { newestFences: known } = row.state;
+  const newestFences = isOnly ? known : newest({ ...known, [emitterKey]: fenceKey(emitter.newest) });
+  return { ...row, state: { ...row.state, emitterGaps, newestFences } };
+}
+
+function newest(fences: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const inOrder = Object.entries(fences).sort(([a, one], [b, other]) => (`${one} ${a}` > `${other} ${b}` ? -1 : 1));
+  return Object.fromEntries(inOrder.slice(0, REMEMBERED_FENCES));
+}
+
+function withLate(row: ChainRow, { receiptId }: StoredReceipt): ChainRow {
+  const { count, receiptIds } = row.state.late;
+  const late = { count: count + 1, receiptIds: [...receiptIds, receiptId].sort().slice(-REMEMBERED_LATE) };
+  return { ...row, state: { ...row.state, late } };
 }
 
 function withState(folding: Folding, change: Partial<ChainState>): Folding {

@@ -1,16 +1,19 @@
 /**
- * The reference store: everything in memory, its rows from `foldReceipt` itself. For tests, and for judging without a
+ * The reference store: everything in memory, its rows from `foldStored` itself. For tests, and for judging without a
  * server. What it answers, the Postgres store answers too (`test/store/conformance.ts` runs on both).
  *
  * It keeps nothing over a restart, so a worker must not be given it for real work.
  */
 import { canonicalJson, digestJson } from './digest.ts';
 import type { Contract } from './contract.ts';
-import { compareOrder } from './envelope.ts';
-import type { Receipt, StoredReceipt } from './envelope.ts';
-import { emitterKeyOf, foldReceipt, startFold, takenAtMs } from './fold.ts';
-import type { Folding } from './fold.ts';
-import { clusterMismatch, receiptIdConflict } from './refusals.ts';
+import { takenAtMs } from './emitters.ts';
+import type { EmitterState } from './emitters.ts';
+import type { ErrorCode } from './errors.ts';
+import { compareFence, compareOrder, orderKey } from './envelope.ts';
+import type { Receipt, StoredReceipt, StoredRefusal } from './envelope.ts';
+import { emitterKeyOf, foldStored, startFold } from './fold.ts';
+import type { Folding, Stored } from './fold.ts';
+import { clusterMismatch, receiptIdConflict, refusalOf } from './refusals.ts';
 import type { ChainRow } from './state.ts';
 import type {
   ChainPage,
@@ -32,6 +35,8 @@ export interface MemoryStoreOptions {
 interface Chain {
   folding: Folding;
   readonly receipts: StoredReceipt[];
+  /** By place: a refusal that is repeated is one. */
+  readonly refusals: Map<string, StoredRefusal>;
 }
 
 const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts);
@@ -78,25 +83,40 @@ class MemoryStore implements ReceiptStore {
     if (receipt.clusterId !== this.clusterId) return { receiptId, outcome: 'refused', error: clusterMismatch() };
     const body = canonicalJson([receipt.kind, receipt.body]);
     const known = this.#bodies.get(receiptId);
-    if (known !== undefined) {
-      return known === body
-        ? { receiptId, outcome: 'repeat' }
-        : { receiptId, outcome: 'refused', error: receiptIdConflict(receiptId) };
+    if (known !== undefined && known !== body) {
+      const error = receiptIdConflict(receiptId);
+      this.#refuse(receipt, error.code, nowMs);
+      return { receiptId, outcome: 'refused', error };
     }
+    if (known !== undefined) return { receiptId, outcome: 'repeat' };
     this.#bodies.set(receiptId, body);
-    const key = chainKey(receipt);
-    const chain = this.#chains.get(key);
-    const before = chain?.folding.emitters[emitterKeyOf(receipt)];
+    const before = this.#emitterOf(receipt);
     const stored: StoredReceipt = { ...structuredClone(receipt), recordedAtMs: takenAtMs(before, receipt, nowMs) };
-    const pinned = chain === undefined ? this.#newestContract(receipt.namespace, receipt.workflowType) : null;
-    const folding = foldReceipt(chain?.folding ?? startFold(stored, pinned?.digest ?? null), stored);
-    if (chain === undefined) this.#chains.set(key, { folding, receipts: [stored] });
-    else {
-      chain.folding = folding;
-      chain.receipts.push(stored);
-    }
-    const isLate = before !== undefined && compareOrder({ ...stored, sequence: 0 }, { ...before, sequence: 0 }) < 0;
+    this.#fold(stored).receipts.push(stored);
+    const isLate = before !== undefined && compareFence(stored, before.newest) < 0;
     return { receiptId, outcome: isLate ? 'late' : 'stored' };
+  }
+
+  #refuse(receipt: Receipt, code: ErrorCode, nowMs: number): void {
+    const place = keyOf(emitterKeyOf(receipt), orderKey(receipt));
+    if (this.#chains.get(chainKey(receipt))?.refusals.has(place) === true) return;
+    const refusal = refusalOf(receipt, code, takenAtMs(this.#emitterOf(receipt), receipt, nowMs));
+    this.#fold(refusal).refusals.set(place, refusal);
+  }
+
+  #emitterOf(receipt: Receipt): EmitterState | undefined {
+    return this.#chains.get(chainKey(receipt))?.folding.emitters[emitterKeyOf(receipt)];
+  }
+
+  #fold(stored: Stored): Chain {
+    const key = chainKey(stored);
+    const known = this.#chains.get(key);
+    const pinned = known === undefined ? this.#newestContract(stored.namespace, stored.workflowType) : null;
+    const folding = foldStored(known?.folding ?? startFold(stored, pinned?.digest ?? null), stored);
+    const chain = known ?? { folding, receipts: [], refusals: new Map<string, StoredRefusal>() };
+    chain.folding = folding;
+    this.#chains.set(key, chain);
+    return chain;
   }
 
   registerContracts(namespace: string, contracts: readonly Contract[]): Promise<readonly string[]> {
@@ -167,6 +187,11 @@ class MemoryStore implements ReceiptStore {
       (a, b) => a.recordedAtMs - b.recordedAtMs || compareOrder(a, b) || (a.receiptId < b.receiptId ? -1 : 1),
     );
     return Promise.resolve(receipts.slice(0, limit));
+  }
+
+  readRefusals(chain: ChainReference): Promise<readonly StoredRefusal[]> {
+    const refusals = [...(this.#chains.get(chainKey(chain))?.refusals.values() ?? [])];
+    return Promise.resolve(refusals.sort((a, b) => a.recordedAtMs - b.recordedAtMs || compareOrder(a, b)));
   }
 
   recordObservation(observation: Observation): Promise<void> {

@@ -306,13 +306,21 @@ const missionState = z.strictObject({
   resumedAtMs: z.number().nullable(),
 });
 
-const emitterGap = z.strictObject({ fence: z.int(), attempt: z.int(), missing: z.int(), sinceMs: z.number() });
+const emitterGap = z.strictObject({
+  runId: z.string(),
+  emitter: z.string(),
+  fence: z.int(),
+  attempt: z.int(),
+  missing: z.int(),
+  sinceMs: z.number(),
+});
 
 const chainState = z.strictObject({
   missions: z.record(z.string(), missionState),
   effects: z.record(z.string(), effectEntry),
   settledOlder: z.record(z.string(), z.int()),
   emitterGaps: z.record(z.string(), emitterGap),
+  newestFences: z.record(z.string(), z.string()),
   late: z.strictObject({ count: z.int(), receiptIds: z.array(z.string()) }),
 }) satisfies z.ZodType<ChainState>;
 

@@ -12,6 +12,8 @@ import type { RunIdentity } from './envelope.ts';
 export const REMEMBERED_DIGESTS = 32;
 /** How many settled effects a chain row keeps in full; older ones are counted by name. */
 export const REMEMBERED_EFFECTS = 64;
+/** For how many emitters that were replaced a chain row keeps the newest fence; it matters for an effect's window only. */
+export const REMEMBERED_FENCES = 16;
 /** How many ids of late receipts a chain row names. */
 export const REMEMBERED_LATE = 8;
 
@@ -107,6 +109,8 @@ export interface MissionState {
 
 /** Receipts of a fence that are missing although a later one of the same fence is there. */
 export interface EmitterGap {
+  readonly runId: string;
+  readonly emitter: string;
   readonly fence: number;
   readonly attempt: number;
   readonly missing: number;
@@ -121,8 +125,10 @@ export interface ChainState {
   readonly effects: Readonly<Record<string, EffectEntry>>;
   /** Settled effects that left `effects`, counted by effect name. */
   readonly settledOlder: Readonly<Record<string, number>>;
-  /** By `runId/emitter`. */
+  /** By `runId/emitter/` and `fenceKey`: the hole of a replaced attempt stays one until it is filled. */
   readonly emitterGaps: Readonly<Record<string, EmitterGap>>;
+  /** The newest `fenceKey` of emitters of which more than one attempt has written, by `runId/emitter`; the newest are kept. */
+  readonly newestFences: Readonly<Record<string, string>>;
   readonly late: { readonly count: number; readonly receiptIds: readonly string[] };
 }
 
@@ -148,6 +154,7 @@ export const EMPTY_STATE: ChainState = {
   effects: {},
   settledOlder: {},
   emitterGaps: {},
+  newestFences: {},
   late: { count: 0, receiptIds: [] },
 };
 

@@ -5,7 +5,7 @@
  * Its clock is the one clock for leases, deadlines and ages (R8).
  */
 import type { Contract } from './contract.ts';
-import type { Receipt, StoredReceipt } from './envelope.ts';
+import type { Receipt, StoredReceipt, StoredRefusal } from './envelope.ts';
 import type { HealthError } from './errors.ts';
 import type { ChainRow } from './state.ts';
 
@@ -92,6 +92,11 @@ export interface ReceiptStore {
   listChains(query: { namespace: string; limit: number; cursor?: string; changedSinceMs?: number }): Promise<ChainPage>;
   /** The first `limit` receipts of a chain as they were recorded, late ones too. */
   readReceipts(chain: ChainReference, limit: number): Promise<readonly StoredReceipt[]>;
+  /**
+   * The places that the store refused of a chain. What `emit` refuses leaves its place here, so that the sequence has no hole
+   * where its sender was told; only one whose identity cannot be stored, or of another cluster, leaves none.
+   */
+  readRefusals(chain: ChainReference): Promise<readonly StoredRefusal[]>;
   recordObservation(observation: Observation): Promise<void>;
   /** The newest observation of a chain, closed ones only where asked. */
   readObservation(chain: ChainReference, closedOnly: boolean): Promise<Observation | null>;

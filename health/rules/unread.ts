@@ -36,11 +36,11 @@ export const evidenceGap: Rule = ({ row, nowMs, policy }) => {
   return {
     verdict: 'uncertain',
     reason: 'evidence-gap',
-    message: `Receipts are missing between others of ${gaps.map(([emitter]) => emitter).join(', ')}.`,
-    decisive: gaps.flatMap(([emitter, gap]) => [
-      fact(`gap:${emitter}`, 'missing', gap.missing),
-      fact(`gap:${emitter}`, 'sinceMs', gap.sinceMs),
-    ]),
+    message: `Receipts are missing between others of ${gaps.map(([, { emitter, attempt }]) => `${emitter} (attempt ${attempt})`).join(', ')}.`,
+    decisive: gaps.flatMap(([, { runId, emitter, attempt, missing, sinceMs }]) => {
+      const ref = `gap:${runId}/${emitter}`;
+      return [fact(ref, 'attempt', attempt), fact(ref, 'missing', missing), fact(ref, 'sinceMs', sinceMs)];
+    }),
   };
 };
 

@@ -4,10 +4,11 @@ import type pg from 'pg';
 import { canonicalJson } from '../digest.ts';
 import type { Receipt } from '../envelope.ts';
 import { HealthError } from '../errors.ts';
-import { clusterMismatch, receiptIdConflict } from '../refusals.ts';
+import type { ErrorCode } from '../errors.ts';
+import { clusterMismatch, receiptIdConflict, refusalOf } from '../refusals.ts';
 import type { EmitOutcome } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { failureOf, isRefusal, refusalOf } from './failures.ts';
+import { failureOf, isRefusal, refusedBy } from './failures.ts';
 import { cutIntoSegments } from './segments.ts';
 
 /** The most receipts that one statement is given. */
@@ -53,6 +54,8 @@ interface Reply extends pg.QueryResultRow {
   readonly store_now_ms: number;
 }
 
+const REFUSE = 'select temporal_health.refuse($1::jsonb)';
+
 /**
  * Stores receipts and answers in the order given. A receipt that is refused is refused alone; a failure that says nothing
  * of any receipt rejects, and then some of them may be stored.
@@ -69,19 +72,36 @@ export async function emit(
     if (one instanceof HealthError) outcomes[place] = refused(receipt, one);
     else prepared.push(one);
   }
-  const answer = (one: Prepared, outcome: EmitOutcome): void => {
-    outcomes[one.place] = outcome;
+  const answer = ({ place }: Prepared, outcome: EmitOutcome): void => {
+    outcomes[place] = outcome;
   };
   for (const segment of cutIntoSegments(prepared)) {
     for (let from = 0; from < segment.length; from += MOST_RECEIPTS) {
       await emitSegment(connection, clusterId, segment.slice(from, from + MOST_RECEIPTS), answer);
     }
   }
+  for (const [index, outcome] of outcomes.entries()) {
+    const receipt = receipts[index];
+    if (outcome.outcome === 'refused' && receipt?.clusterId === clusterId) {
+      await keepPlace(connection, receipt, outcome.error.code);
+    }
+  }
   return outcomes;
 }
 
-function refused({ receiptId }: Receipt, error: HealthError): EmitOutcome {
-  return { receiptId, outcome: 'refused', error };
+/** So that a refused receipt leaves no hole. One whose very place cannot be stored leaves one: nothing can be said of it. */
+async function keepPlace(connection: Connection, receipt: Receipt, code: ErrorCode): Promise<void> {
+  const { recordedAtMs: _, ...place } = refusalOf(receipt, code, 0);
+  const columns = Object.entries(place).map(([name, value]) => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value,
+  ]);
+  const values = [JSON.stringify(Object.fromEntries(columns))];
+  try {
+    await connection.run({ name: 'temporal_health_refuse', text: REFUSE, values });
+  } catch (error) {
+    if (!isRefusal(error)) throw failureOf(error, connection.address);
+  }
 }
 
 function prepare(clusterId: string, receipt: Receipt, place: number): Prepared | HealthError {
@@ -114,7 +134,7 @@ async function emitSegment(
     // One of them is at fault, and Postgres does not say which: halves find it, and its neighbours are stored.
     const [first] = segment;
     if (segment.length === 1 && first !== undefined) {
-      answer(first, refused(first.receipt, refusalOf(error)));
+      answer(first, refused(first.receipt, refusedBy(error)));
       return;
     }
     const half = Math.ceil(segment.length / 2);
@@ -127,4 +147,8 @@ function outcomeOf(receipt: Receipt, answer: Answer | undefined): EmitOutcome {
   const { receiptId } = receipt;
   if (answer === 'stored' || answer === 'late' || answer === 'repeat') return { receiptId, outcome: answer };
   return refused(receipt, receiptIdConflict(receiptId));
+}
+
+function refused({ receiptId }: Receipt, error: HealthError): EmitOutcome {
+  return { receiptId, outcome: 'refused', error };
 }

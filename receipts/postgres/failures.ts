@@ -49,7 +49,7 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** A receipt that Postgres refuses by itself although it passed our validation. */
-export function refusalOf(error: unknown): HealthError {
+export function refusedBy(error: unknown): HealthError {
   const state = sqlStateOf(error) ?? '';
   const codes: Readonly<Record<string, ErrorCode>> = {
     '22021': 'RECEIPT_TEXT',

@@ -1,6 +1,7 @@
 /** Rows of the tables as the types of `receipts/`. Column names become camelCase here and nowhere else. */
 import type pg from 'pg';
-import type { StoredReceipt } from '../envelope.ts';
+import type { StoredReceipt, StoredRefusal } from '../envelope.ts';
+import type { ReceiptKind } from '../receipt.ts';
 import type { ChainRow, ChainState, MilestoneState, MissionState, SeenDigest } from '../state.ts';
 import type { JudgementRecord, Observation, OutageGap } from '../store.ts';
 
@@ -80,17 +81,15 @@ export function chainRow(record: ChainRecord): ChainRow {
   };
 }
 
-export interface ReceiptRecord extends pg.QueryResultRow {
+interface PlaceRecord extends pg.QueryResultRow {
   receipt_id: string;
   run_started_at_ms: number;
   fence: number;
-  occurred_at_ms: number;
   recorded_at_ms: number;
   attempt: number;
   sequence: number;
   schema_version: 1;
-  sanitised: boolean;
-  kind: string;
+  kind: ReceiptKind;
   cluster_id: string;
   namespace: string;
   workflow_id: string;
@@ -100,11 +99,20 @@ export interface ReceiptRecord extends pg.QueryResultRow {
   emitter: string;
   activity_type: string | null;
   mission_fingerprint: string | null;
+}
+
+export interface ReceiptRecord extends PlaceRecord {
+  occurred_at_ms: number;
+  sanitised: boolean;
   body: unknown;
 }
 
-export function storedReceipt(record: ReceiptRecord): StoredReceipt {
-  const receipt = {
+export interface RefusalRecord extends PlaceRecord {
+  code: string;
+}
+
+function placeOf(record: PlaceRecord): Omit<StoredRefusal, 'code'> {
+  return {
     schemaVersion: record.schema_version,
     receiptId: record.receipt_id,
     clusterId: record.cluster_id,
@@ -120,12 +128,24 @@ export function storedReceipt(record: ReceiptRecord): StoredReceipt {
     attempt: record.attempt,
     sequence: record.sequence,
     missionFingerprint: record.mission_fingerprint,
+    recordedAtMs: record.recorded_at_ms,
+    kind: record.kind,
+  };
+}
+
+export function storedReceipt(record: ReceiptRecord): StoredReceipt {
+  const receipt = {
+    ...placeOf(record),
     occurredAtMs: record.occurred_at_ms,
     ...(record.sanitised ? { sanitised: true as const } : {}),
-    recordedAtMs: record.recorded_at_ms,
+    body: record.body,
   };
   // The column was written from a receipt of this kind, and is never written again.
-  return { ...receipt, kind: record.kind, body: record.body } as StoredReceipt;
+  return receipt as StoredReceipt;
+}
+
+export function storedRefusal(record: RefusalRecord): StoredRefusal {
+  return { ...placeOf(record), code: record.code };
 }
 
 export interface ObservationRecord extends pg.QueryResultRow {

@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { digestJson } from '../digest.ts';
 import type { Contract } from '../contract.ts';
-import type { Receipt, StoredReceipt } from '../envelope.ts';
+import type { Receipt, StoredReceipt, StoredRefusal } from '../envelope.ts';
 import { HealthError } from '../errors.ts';
 import type { ChainRow } from '../state.ts';
 import type {
@@ -20,8 +20,8 @@ import type {
 } from '../store.ts';
 import { Connection } from './connection.ts';
 import { emit } from './emit.ts';
-import { CHAIN_COLUMNS, chainRow, judgement, observation, outageGap, storedReceipt } from './rows.ts';
-import type { ChainRecord, GapRecord, JudgementRow, ObservationRecord, ReceiptRecord } from './rows.ts';
+import { CHAIN_COLUMNS, chainRow, judgement, observation, outageGap, storedReceipt, storedRefusal } from './rows.ts';
+import type { ChainRecord, GapRecord, JudgementRow, ObservationRecord, ReceiptRecord, RefusalRecord } from './rows.ts';
 
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database`. Its schema must have been migrated. */
@@ -151,6 +151,17 @@ class PostgresStore implements ReceiptStore {
       [this.clusterId, chain.namespace, chain.workflowId, chain.chainId, limit],
     );
     return records.map(storedReceipt);
+  }
+
+  async readRefusals(chain: ChainReference): Promise<readonly StoredRefusal[]> {
+    const records = await this.#ask<RefusalRecord>(
+      'read_refusals',
+      `select r.* from temporal_health.refusals as r
+       where r.cluster_id = $1 and r.namespace = $2 and r.workflow_id = $3 and r.chain_id = $4
+       order by r.recorded_at_ms, r.fence, r.attempt, r.sequence`,
+      this.#keyOf(chain),
+    );
+    return records.map(storedRefusal);
   }
 
   async recordObservation(one: Observation): Promise<void> {

@@ -112,6 +112,16 @@ export const delivery = (script: ChainScript): fc.Arbitrary<readonly (readonly R
     .map(({ order, again, length }) => cut([...order, ...again], length));
 };
 
+/** Receipts that carry the id of another one: whichever comes second is refused. */
+export const withUsurpers = (script: ChainScript): fc.Arbitrary<ChainScript> => {
+  const ids = script.emitters.flat(2).map(({ receiptId }) => receiptId);
+  return fc.infiniteStream(fc.option(fc.constantFrom(...ids), { freq: 8 })).map((stolen) => {
+    const next = stolen[Symbol.iterator]();
+    const usurped = (receipt: Receipt): Receipt => ({ ...receipt, receiptId: next.next().value ?? receipt.receiptId });
+    return { ...script, emitters: script.emitters.map((fences) => fences.map((said) => said.map(usurped))) };
+  });
+};
+
 /** Any order in which no fence of an emitter begins before its last one ended: then nothing is late. */
 export const orderlyDelivery = (script: ChainScript): fc.Arbitrary<readonly Receipt[]> =>
   fc

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { addressOf, failureOf, isPassing, isRefusal, refusalOf } from '../../receipts/postgres/failures.ts';
+import { addressOf, failureOf, isPassing, isRefusal, refusedBy } from '../../receipts/postgres/failures.ts';
 
 const address = addressOf('postgres://health:hunter2@db.example:6543/receipts');
 
@@ -56,7 +56,7 @@ describe('a failure of Postgres', () => {
     ['22P02', 'RECEIPT_INVALID'],
   ])('%s is the fault of one receipt: %s', (state, code) => {
     expect(isRefusal(sent(state))).toBe(true);
-    const refusal = refusalOf(sent(state));
+    const refusal = refusedBy(sent(state));
     expect(refusal.code).toBe(code);
     expect(shown(refusal)).not.toContain('hunter2');
   });

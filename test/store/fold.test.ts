@@ -1,7 +1,8 @@
 /** The fold where two receipts meet at the same place: what arrives first must never decide. */
 import { describe, expect, it } from 'vitest';
 import type { Receipt, StoredReceipt } from '../../receipts/envelope.ts';
-import { foldChain, foldReceipt, startFold, takenAtMs } from '../../receipts/fold.ts';
+import { placeReceipt, takenAtMs } from '../../receipts/emitters.ts';
+import { foldChain, foldStored, startFold } from '../../receipts/fold.ts';
 import type { ChainRow } from '../../receipts/state.ts';
 import { Emitter, someDigest, someRun, verified } from './given-receipts.ts';
 
@@ -10,7 +11,7 @@ const recorded = (receipt: Receipt, recordedAtMs = 10_000): StoredReceipt => ({ 
 
 /** Receipts in the order in which they come in, whatever their recorded times say. */
 function fold(receipts: readonly StoredReceipt[]): ChainRow {
-  return receipts.slice(1).reduce(foldReceipt, foldReceipt(startFold(receipts[0]!, null), receipts[0]!)).row;
+  return receipts.reduce((folding, one) => foldStored(folding, one), startFold(receipts[0]!, null)).row;
 }
 
 /** Both orders of arrival; they must agree. */
@@ -98,8 +99,11 @@ describe('the fold', () => {
 });
 
 describe('the time at which a receipt is taken', () => {
-  const known = { fence: 5, attempt: 1, highest: 3, received: 3, gapSinceMs: null, lastRecordedAtMs: 1_000 };
   const at = (fence: number, sequence: number) => ({ fence, attempt: 1, sequence });
+  const { emitter: known } = placeReceipt(placeReceipt(undefined, { ...at(5, 3), recordedAtMs: 900 }).emitter, {
+    ...at(5, 1),
+    recordedAtMs: 1_000,
+  });
 
   it.each([
     ['is now for an emitter that is not known', undefined, at(5, 1), 900, 900],

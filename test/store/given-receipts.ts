@@ -120,7 +120,8 @@ export async function rowAndFold(
 ): Promise<{ row: ChainRow | null; folded: ChainRow | null }> {
   const row = await store.readChain({ namespace: run.namespace, workflowId: run.workflowId, runId: run.chainId });
   const receipts = await store.readReceipts(chainOf(run), 100_000);
-  return { row, folded: foldChain(receipts, row?.contractDigest ?? null) };
+  const refusals = await store.readRefusals(chainOf(run));
+  return { row, folded: foldChain(receipts, row?.contractDigest ?? null, refusals) };
 }
 
 export interface StoreUnderTest {

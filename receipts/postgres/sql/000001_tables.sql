@@ -89,7 +89,31 @@ create table temporal_health.chains (
 -- The only index beside the key, and its column moves only when it must: other updates stay within their page (HOT).
 create index chains_due on temporal_health.chains (judge_at) where judge_at is not null;
 
--- Per emitter its newest fence and how many of that fence's receipts came: decides what is late and what is missing.
+-- The places of receipts that were refused: so that a place in a sequence whose sender was told is no hole. No body.
+create table temporal_health.refusals (
+  cluster_id text collate "C" not null,
+  namespace text collate "C" not null,
+  workflow_id text collate "C" not null,
+  chain_id text collate "C" not null,
+  run_id text collate "C" not null,
+  emitter text collate "C" not null,
+  fence bigint not null,
+  attempt integer not null,
+  sequence integer not null,
+  recorded_at_ms bigint not null,
+  receipt_id uuid not null,
+  run_started_at_ms bigint not null,
+  schema_version smallint not null,
+  kind text collate "C" not null,
+  workflow_type text collate "C" not null,
+  activity_type text collate "C",
+  mission_fingerprint text collate "C",
+  code text collate "C" not null,
+  primary key (cluster_id, namespace, workflow_id, chain_id, run_id, emitter, fence, attempt, sequence)
+);
+
+-- Per emitter its newest fence and which places of that fence's sequence were taken: decides what is late and what is
+-- missing. A place that is taken twice is taken once, so a second receipt of one place hides no hole.
 create table temporal_health.emitters (
   cluster_id text collate "C" not null,
   namespace text collate "C" not null,
@@ -99,15 +123,31 @@ create table temporal_health.emitters (
   emitter text collate "C" not null,
   fence bigint not null,
   attempt integer not null,
-  highest integer not null,
-  received integer not null,
+  taken int4multirange not null,
   gap_since_ms bigint,
-  -- Of the statement that touched it last: whether receipts were missing before, whether its own were late.
+  -- Whether places were missing before the statement that touched it last.
   had_gap boolean not null,
-  is_late boolean not null,
+  -- Whether another fence of it ever wrote.
+  has_other_fences boolean not null,
   last_recorded_at_ms bigint not null,
   primary key (cluster_id, namespace, workflow_id, chain_id, run_id, emitter)
 ) with (fillfactor = 60);
+
+-- The same of fences that are not their emitter's newest: what is missing of a replaced attempt stays missing.
+create table temporal_health.replaced_fences (
+  cluster_id text collate "C" not null,
+  namespace text collate "C" not null,
+  workflow_id text collate "C" not null,
+  chain_id text collate "C" not null,
+  run_id text collate "C" not null,
+  emitter text collate "C" not null,
+  fence bigint not null,
+  attempt integer not null,
+  taken int4multirange not null,
+  gap_since_ms bigint,
+  had_gap boolean not null,
+  primary key (cluster_id, namespace, workflow_id, chain_id, run_id, emitter, fence, attempt)
+);
 
 -- Everything an operation's receipts add up to, per chain, also after it has left the chain's row.
 create table temporal_health.effects (

@@ -4,11 +4,21 @@
 -- one text, since JSON of 32 × 4 values is written anew by every step of the fold (`receipts/postgres/rows.ts` reads it
 -- back). Texts are compared by bytes, whatever the database's collation is.
 
+create function temporal_health.fence_key(fence bigint, attempt integer) returns text
+language sql immutable parallel safe
+return repeat('0', 15 - length(fence::text)) || fence || '.' || repeat('0', 8 - length(attempt::text)) || attempt;
+
 create function temporal_health.order_key(fence bigint, attempt integer, sequence integer) returns text
 language sql immutable parallel safe
-return repeat('0', 15 - length(fence::text)) || fence
-  || '.' || repeat('0', 8 - length(attempt::text)) || attempt
-  || '.' || repeat('0', 8 - length(sequence::text)) || sequence;
+return temporal_health.fence_key(fence, attempt) || '.' || repeat('0', 8 - length(sequence::text)) || sequence;
+
+-- How many places are missing before the highest one that was taken.
+create function temporal_health.missing_of(taken int4multirange) returns integer
+language sql immutable parallel safe
+return case
+  when taken = int4multirange(int4range(1, upper(taken))) then 0
+  else upper(taken) - 1 - (select sum(upper(part) - lower(part))::integer from unnest(taken) as part)
+end;
 
 -- The greater of two JSON numbers, a JSON null left out.
 create function temporal_health.greatest_number(known jsonb, said jsonb) returns jsonb
@@ -271,7 +281,8 @@ end;
 $$;
 
 -- Folds what one statement brings for one chain into its state.
--- items: {items: [item, …], emitters: {"run/emitter": gap or null} or null, late: [receipt id, …] or null}
+-- items: {items: [item, …], gaps: {"run/emitter/fence": gap or null} or null, fences: {"run/emitter": newest} or null,
+-- late: [receipt id, …] or null}
 create function temporal_health.fold_chain(state jsonb, items jsonb) returns jsonb
 language plpgsql immutable parallel safe as $$
 declare
@@ -280,9 +291,19 @@ declare
   item jsonb;
   path text[];
 begin
-  if jsonb_typeof(items -> 'emitters') = 'object' then
+  if jsonb_typeof(items -> 'gaps') = 'object' then
     folded := folded || jsonb_build_object(
-      'emitterGaps', jsonb_strip_nulls((folded -> 'emitterGaps') || (items -> 'emitters')));
+      'emitterGaps', jsonb_strip_nulls((folded -> 'emitterGaps') || (items -> 'gaps')));
+  end if;
+  if jsonb_typeof(items -> 'fences') = 'object' then
+    folded := folded || jsonb_build_object('newestFences', (
+      select jsonb_object_agg(newest.key, newest.value)
+      from (
+        select known.key, known.value
+        from jsonb_each_text((folded -> 'newestFences') || (items -> 'fences')) as known
+        order by known.value collate "C" desc, known.key collate "C" desc
+        limit 16
+      ) as newest));
   end if;
   if jsonb_typeof(items -> 'late') = 'array' then
     folded := folded || jsonb_build_object('late', jsonb_build_object(

@@ -1,79 +1,173 @@
 -- The one statement that stores receipts, for 1 and for 500: receipts, then everything that is kept up to date from them.
 --
 -- Rows are always locked in the same order (receipts, emitters, effects, waits, deliverables, chains, each sorted by its
--- key, the part first that differs most), so that two batches never wait for each other. The caller sees to it that one call names an effect, a wait and a
--- deliverable at most once, that it names one fence of an emitter, and that an emitter's sequences follow each other
--- (`receipts/postgres/segments.ts`).
+-- key, the part first that differs most), so that two batches never wait for each other. The caller sees to it that one call
+-- names an effect, a wait and a deliverable at most once, that it names one fence of an emitter, and that an emitter's
+-- sequences follow each other (`receipts/postgres/segments.ts`).
 --
--- Between the steps go the rows themselves: `fresh` are the receipts that were new, `emitters` their emitters as they are
--- now, `brought` is by receipt id what a receipt brings to its chain's state.
+-- Between the steps go the rows themselves: `fresh` are the receipts that were new, `blocks` what their emitters made of
+-- them, `brought` is by receipt id what a receipt brings to its chain's state.
 
 create function temporal_health.epoch_ms(at timestamptz) returns bigint
 language sql stable parallel safe
 return floor(extract(epoch from at) * 1000)::bigint;
 
--- An emitter's row takes a block of receipts of one fence. A fence that is behind changes nothing: its receipts are late.
+-- What became of a block of receipts, all of one fence of one emitter.
+create type temporal_health.emitter_block as (
+  cluster_id text,
+  namespace text,
+  workflow_id text,
+  chain_id text,
+  run_id text,
+  emitter text,
+  -- The block's fence, and all that it took so far.
+  fence bigint,
+  attempt integer,
+  taken int4multirange,
+  gap_since_ms bigint,
+  had_gap boolean,
+  -- A newer fence had written: the block changes nothing but effects.
+  is_late boolean,
+  -- `fence_key` of the emitter's newest fence, once it had more than one.
+  newest_fence text,
+  recorded_at_ms bigint
+);
+
+-- Every emitter takes its block: the usual ones in one statement, those of a fence that is not the newest one by one.
 create function temporal_health.put_emitters(fresh temporal_health.receipts[], recorded_ms bigint)
-returns temporal_health.emitters[]
+returns temporal_health.emitter_block[]
 language plpgsql volatile as $$
 declare
-  emitters temporal_health.emitters[];
+  blocks temporal_health.emitter_block[];
+  of_blocks bigint;
 begin
-  with put as (
-    insert into temporal_health.emitters as e (
-      cluster_id, namespace, workflow_id, chain_id, run_id, emitter, fence, attempt, highest, received, gap_since_ms,
-      had_gap, is_late, last_recorded_at_ms)
+  with given as (
     select
       r.cluster_id, r.namespace, r.workflow_id, r.chain_id, r.run_id, r.emitter, r.fence, r.attempt,
-      max(r.sequence), count(*), case when count(*) < max(r.sequence) then recorded_ms end, false, false,
-      recorded_ms
+      range_agg(int4range(r.sequence, r.sequence, '[]')) as taken
     from unnest(fresh) as r
     group by r.workflow_id, r.chain_id, r.run_id, r.emitter, r.namespace, r.cluster_id, r.fence, r.attempt
-    order by r.workflow_id, r.chain_id, r.run_id, r.emitter, r.namespace, r.cluster_id
+  ),
+  put as (
+    insert into temporal_health.emitters as e (
+      cluster_id, namespace, workflow_id, chain_id, run_id, emitter, fence, attempt, taken, gap_since_ms, had_gap,
+      has_other_fences, last_recorded_at_ms)
+    select
+      g.cluster_id, g.namespace, g.workflow_id, g.chain_id, g.run_id, g.emitter, g.fence, g.attempt, g.taken,
+      case when temporal_health.missing_of(g.taken) > 0 then recorded_ms end, false, false, recorded_ms
+    from given as g
+    order by g.workflow_id, g.chain_id, g.run_id, g.emitter, g.namespace, g.cluster_id
     on conflict (cluster_id, namespace, workflow_id, chain_id, run_id, emitter) do update
-    set (fence, attempt, highest, received, gap_since_ms, had_gap, is_late, last_recorded_at_ms) = (
+    set (taken, gap_since_ms, had_gap, last_recorded_at_ms) = (
       select
-        case when n.newness >= 0 then excluded.fence else e.fence end,
-        case when n.newness >= 0 then excluded.attempt else e.attempt end,
-        case n.newness when -1 then e.highest when 0 then greatest(e.highest, excluded.highest) else excluded.highest end,
-        case n.newness when -1 then e.received when 0 then e.received + excluded.received else excluded.received end,
-        case n.newness
-          when -1 then e.gap_since_ms
-          when 0 then
-            case
-              when e.received + excluded.received < greatest(e.highest, excluded.highest)
-                then coalesce(e.gap_since_ms, n.taken_ms)
-            end
-          else case when excluded.gap_since_ms is not null then n.taken_ms end
-        end,
+        n.taken,
+        case when temporal_health.missing_of(n.taken) > 0 then coalesce(e.gap_since_ms, n.taken_ms) end,
         e.gap_since_ms is not null,
-        n.newness = -1,
         n.taken_ms
       from (
         select
-          case
-            when (excluded.fence, excluded.attempt) < (e.fence, e.attempt) then -1
-            when (excluded.fence, excluded.attempt) = (e.fence, e.attempt) then 0
-            else 1
-          end as newness,
-          -- `takenAtMs` in fold.ts: recorded time and order together sort an emitter's receipts as they were taken.
+          e.taken + excluded.taken as taken,
+          -- `takenAtMs` in emitters.ts: recorded time and order together sort an emitter's receipts as they were taken.
           greatest(
             excluded.last_recorded_at_ms,
-            e.last_recorded_at_ms + (
-              (excluded.fence, excluded.attempt, excluded.highest - excluded.received + 1)
-              <= (e.fence, e.attempt, e.highest))::integer) as taken_ms
+            e.last_recorded_at_ms + (lower(excluded.taken) < upper(e.taken))::integer) as taken_ms
       ) as n)
-    returning e as emitter
+    -- Another one is locked here all the same, and left to `change_fence`.
+    where (excluded.fence, excluded.attempt) = (e.fence, e.attempt)
+    returning (
+      e.cluster_id, e.namespace, e.workflow_id, e.chain_id, e.run_id, e.emitter, e.fence, e.attempt, e.taken,
+      e.gap_since_ms, e.had_gap, false,
+      case when e.has_other_fences then temporal_health.fence_key(e.fence, e.attempt) end,
+      e.last_recorded_at_ms)::temporal_health.emitter_block as block
   )
-  select array_agg(put.emitter) into emitters from put;
-  return emitters;
+  select array_agg(put.block), (select count(*) from given)
+  into blocks, of_blocks
+  from put;
+  blocks := coalesce(blocks, '{}');
+  if cardinality(blocks) < of_blocks then
+    blocks := blocks || array(
+      select temporal_health.change_fence(
+        (other.cluster_id, other.namespace, other.workflow_id, other.chain_id, other.run_id, other.emitter, other.fence,
+          other.attempt, other.taken, null, false, false, null, recorded_ms)::temporal_health.emitter_block)
+      from (
+        select
+          r.cluster_id, r.namespace, r.workflow_id, r.chain_id, r.run_id, r.emitter, r.fence, r.attempt,
+          range_agg(int4range(r.sequence, r.sequence, '[]')) as taken
+        from unnest(fresh) as r
+        where not exists (
+          select from unnest(blocks) as b
+          where (b.run_id, b.emitter, b.chain_id, b.workflow_id, b.namespace, b.cluster_id)
+            = (r.run_id, r.emitter, r.chain_id, r.workflow_id, r.namespace, r.cluster_id))
+        group by r.workflow_id, r.chain_id, r.run_id, r.emitter, r.namespace, r.cluster_id, r.fence, r.attempt
+      ) as other
+    );
+  end if;
+  return blocks;
 end;
 $$;
 
--- Gives receipts the recorded time of their emitter where it is not the statement's. Rare: one came late within the same
+-- A block of a fence that is not the one in its emitter's row, which is locked already. A newer one becomes the emitter's,
+-- and what is known of its predecessor is kept apart; an older one is late.
+create function temporal_health.change_fence(block temporal_health.emitter_block) returns temporal_health.emitter_block
+language plpgsql volatile as $$
+#variable_conflict use_column
+declare
+  known temporal_health.emitters;
+begin
+  select e.* into strict known
+  from temporal_health.emitters as e
+  where (e.cluster_id, e.namespace, e.workflow_id, e.chain_id, e.run_id, e.emitter)
+    = (block.cluster_id, block.namespace, block.workflow_id, block.chain_id, block.run_id, block.emitter)
+  for update;
+  block.is_late := (block.fence, block.attempt) < (known.fence, known.attempt);
+  block.recorded_at_ms := greatest(block.recorded_at_ms, known.last_recorded_at_ms + block.is_late::integer);
+  block.gap_since_ms := case when temporal_health.missing_of(block.taken) > 0 then block.recorded_at_ms end;
+  if block.is_late then
+    insert into temporal_health.replaced_fences as f (
+      cluster_id, namespace, workflow_id, chain_id, run_id, emitter, fence, attempt, taken, gap_since_ms, had_gap)
+    values (
+      block.cluster_id, block.namespace, block.workflow_id, block.chain_id, block.run_id, block.emitter, block.fence,
+      block.attempt, block.taken, block.gap_since_ms, false)
+    on conflict (cluster_id, namespace, workflow_id, chain_id, run_id, emitter, fence, attempt) do update
+    set
+      taken = f.taken + excluded.taken,
+      gap_since_ms = case
+        when temporal_health.missing_of(f.taken + excluded.taken) > 0
+          then coalesce(f.gap_since_ms, block.recorded_at_ms)
+      end,
+      had_gap = f.gap_since_ms is not null
+    returning f.taken, f.gap_since_ms, f.had_gap into block.taken, block.gap_since_ms, block.had_gap;
+  else
+    insert into temporal_health.replaced_fences (
+      cluster_id, namespace, workflow_id, chain_id, run_id, emitter, fence, attempt, taken, gap_since_ms, had_gap)
+    values (
+      known.cluster_id, known.namespace, known.workflow_id, known.chain_id, known.run_id, known.emitter, known.fence,
+      known.attempt, known.taken, known.gap_since_ms, known.gap_since_ms is not null);
+    known.fence := block.fence;
+    known.attempt := block.attempt;
+    known.taken := block.taken;
+    known.gap_since_ms := block.gap_since_ms;
+  end if;
+  update temporal_health.emitters as e
+  set
+    fence = known.fence,
+    attempt = known.attempt,
+    taken = known.taken,
+    gap_since_ms = known.gap_since_ms,
+    had_gap = false,
+    has_other_fences = true,
+    last_recorded_at_ms = block.recorded_at_ms
+  where (e.cluster_id, e.namespace, e.workflow_id, e.chain_id, e.run_id, e.emitter)
+    = (known.cluster_id, known.namespace, known.workflow_id, known.chain_id, known.run_id, known.emitter);
+  block.newest_fence := temporal_health.fence_key(known.fence, known.attempt);
+  return block;
+end;
+$$;
+
+-- Gives receipts the recorded time of their block where it is not the statement's. Rare: one came late within the same
 -- millisecond, or under a statement that began earlier.
 create function temporal_health.correct_recorded(
-  fresh temporal_health.receipts[], emitters temporal_health.emitters[], recorded_ms bigint
+  fresh temporal_health.receipts[], blocks temporal_health.emitter_block[], recorded_ms bigint
 ) returns temporal_health.receipts[]
 language plpgsql volatile as $$
 declare
@@ -82,11 +176,11 @@ declare
 begin
   corrected := array(
     select case
-      when e.last_recorded_at_ms = r.recorded_at_ms then r
-      else jsonb_populate_record(r, jsonb_build_object('recorded_at_ms', e.last_recorded_at_ms))
+      when b.recorded_at_ms = r.recorded_at_ms then r
+      else jsonb_populate_record(r, jsonb_build_object('recorded_at_ms', b.recorded_at_ms))
     end
     from unnest(fresh) as r
-    join unnest(emitters) as e using (run_id, emitter, chain_id, workflow_id, namespace, cluster_id));
+    join unnest(blocks) as b using (run_id, emitter, chain_id, workflow_id, namespace, cluster_id));
   foreach one in array corrected loop
     if one.recorded_at_ms <> recorded_ms then
       update temporal_health.receipts as r
@@ -201,7 +295,7 @@ begin
 end;
 $$;
 
-create function temporal_health.put_waits(fresh temporal_health.receipts[], emitters temporal_health.emitters[])
+create function temporal_health.put_waits(fresh temporal_health.receipts[], blocks temporal_health.emitter_block[])
 returns jsonb
 language plpgsql volatile as $$
 declare
@@ -214,8 +308,8 @@ begin
       r.cluster_id, r.namespace, temporal_health.wait_key(r), r.workflow_id, r.chain_id,
       coalesce(r.mission_fingerprint, ''), r.receipt_id, temporal_health.wait_entry(r)
     from unnest(fresh) as r
-    join unnest(emitters) as e using (run_id, emitter, chain_id, workflow_id, namespace, cluster_id)
-    where r.kind = 'wait' and not e.is_late
+    join unnest(blocks) as b using (run_id, emitter, chain_id, workflow_id, namespace, cluster_id)
+    where r.kind = 'wait' and not b.is_late
     order by r.cluster_id, r.namespace, temporal_health.wait_key(r) collate "C", r.workflow_id, r.chain_id,
       coalesce(r.mission_fingerprint, '') collate "C"
     on conflict (cluster_id, namespace, wait_key, workflow_id, chain_id, mission) do update
@@ -255,7 +349,7 @@ begin
 end;
 $$;
 
-create function temporal_health.put_deliverables(fresh temporal_health.receipts[], emitters temporal_health.emitters[])
+create function temporal_health.put_deliverables(fresh temporal_health.receipts[], blocks temporal_health.emitter_block[])
 returns jsonb
 language plpgsql volatile as $$
 declare
@@ -268,8 +362,8 @@ begin
       r.cluster_id, r.namespace, r.workflow_id, r.chain_id, coalesce(r.mission_fingerprint, ''), r.body ->> 'name',
       r.body ->> 'check', r.receipt_id, temporal_health.deliverable_entry(r)
     from unnest(fresh) as r
-    join unnest(emitters) as e using (run_id, emitter, chain_id, workflow_id, namespace, cluster_id)
-    where r.kind = 'deliverable' and not e.is_late
+    join unnest(blocks) as b using (run_id, emitter, chain_id, workflow_id, namespace, cluster_id)
+    where r.kind = 'deliverable' and not b.is_late
     order by r.cluster_id, r.namespace, r.workflow_id, r.chain_id, coalesce(r.mission_fingerprint, '') collate "C",
       (r.body ->> 'name') collate "C", (r.body ->> 'check') collate "C"
     on conflict (cluster_id, namespace, workflow_id, chain_id, mission, name, check_name) do update
@@ -288,7 +382,7 @@ $$;
 -- Folds the receipts into their chains' rows. A new row is put down with its items unfolded, since the fold needs a state
 -- to start from, and is folded by a second statement.
 create function temporal_health.put_chains(
-  fresh temporal_health.receipts[], emitters temporal_health.emitters[], brought jsonb
+  fresh temporal_health.receipts[], blocks temporal_health.emitter_block[], brought jsonb
 ) returns void
 language plpgsql volatile as $$
 declare
@@ -298,11 +392,16 @@ begin
     select
       r.cluster_id, r.namespace, r.workflow_id, r.chain_id, r.run_id, r.emitter, r.kind, r.workflow_type,
       r.mission_fingerprint, r.run_started_at_ms, r.recorded_at_ms, r.fence, r.attempt, r.sequence, r.receipt_id,
-      e.is_late,
-      e.had_gap,
+      b.is_late,
+      b.newest_fence,
       case
-        when e.gap_since_ms is not null then jsonb_build_object(
-          'fence', e.fence, 'attempt', e.attempt, 'missing', e.highest - e.received, 'sinceMs', e.gap_since_ms)
+        when b.had_gap or b.gap_since_ms is not null
+          then r.run_id || '/' || r.emitter || '/' || temporal_health.fence_key(b.fence, b.attempt)
+      end as gap_key,
+      case
+        when b.gap_since_ms is not null then jsonb_build_object(
+          'runId', r.run_id, 'emitter', r.emitter, 'fence', b.fence, 'attempt', b.attempt,
+          'missing', temporal_health.missing_of(b.taken), 'sinceMs', b.gap_since_ms)
       end as gap,
       case
         when r.kind = 'progress' then jsonb_build_object(
@@ -318,7 +417,7 @@ begin
         else brought -> r.receipt_id::text
       end as item
     from unnest(fresh) as r
-    join unnest(emitters) as e using (run_id, emitter, chain_id, workflow_id, namespace, cluster_id)
+    join unnest(blocks) as b using (run_id, emitter, chain_id, workflow_id, namespace, cluster_id)
     -- The first of each array below is the chain's first receipt.
     order by r.workflow_id, r.chain_id, r.namespace, r.cluster_id, r.recorded_at_ms, r.fence, r.attempt, r.sequence,
       r.receipt_id
@@ -326,7 +425,8 @@ begin
   grouped as (
     select
       t.cluster_id, t.namespace, t.workflow_id, t.chain_id,
-      count(*) as receipts,
+      count(*) filter (where t.kind <> 'refused') as receipts,
+      count(*) as changes,
       max(lpad(t.run_started_at_ms::text, 15, '0') || t.run_id) as newest_run,
       (array_agg(t.workflow_type))[1] as workflow_type,
       (array_agg(t.mission_fingerprint))[1] as mission_fingerprint,
@@ -337,9 +437,11 @@ begin
       (array_agg(t.receipt_id))[1] as first_receipt_id,
       max(t.recorded_at_ms) as last_ms,
       jsonb_build_object(
-        'emitters', jsonb_object_agg(t.run_id || '/' || t.emitter, t.gap) filter (where t.had_gap or t.gap is not null),
-        'late', jsonb_agg(t.receipt_id) filter (where t.is_late),
-        'items', coalesce(jsonb_agg(t.item) filter (where not t.is_late or t.kind = 'effect'), '[]')) as items
+        'gaps', jsonb_object_agg(t.gap_key, t.gap) filter (where t.gap_key is not null),
+        'fences', jsonb_object_agg(t.run_id || '/' || t.emitter, t.newest_fence) filter (where t.newest_fence is not null),
+        'late', jsonb_agg(t.receipt_id) filter (where t.is_late and t.kind <> 'refused'),
+        'items', coalesce(jsonb_agg(t.item) filter (where t.item is not null and (not t.is_late or t.kind = 'effect')), '[]')
+      ) as items
     from told as t
     group by t.workflow_id, t.chain_id, t.namespace, t.cluster_id
   ),
@@ -351,7 +453,7 @@ begin
     select
       g.cluster_id, g.namespace, g.workflow_id, g.chain_id, g.workflow_type, substr(g.newest_run, 16),
       left(g.newest_run, 15)::bigint, g.mission_fingerprint, g.receipts, g.first_ms, g.first_fence, g.first_attempt,
-      g.first_sequence, g.first_receipt_id, g.last_ms, g.receipts, now(), g.items
+      g.first_sequence, g.first_receipt_id, g.last_ms, g.changes, now(), g.items
     from grouped as g
     order by g.workflow_id, g.chain_id, g.namespace, g.cluster_id
     on conflict (cluster_id, namespace, workflow_id, chain_id) do update
@@ -397,7 +499,7 @@ begin
         order by k.registration desc
         limit 1),
       state = temporal_health.fold_chain(
-        '{"missions": {}, "effects": {}, "settledOlder": {}, "emitterGaps": {}, "late": {"count": 0, "receiptIds": []}}',
+        '{"missions": {}, "effects": {}, "settledOlder": {}, "emitterGaps": {}, "newestFences": {}, "late": {"count": 0, "receiptIds": []}}',
         c.state)
     where c.ctid = any (new_chains);
   end if;
@@ -438,7 +540,7 @@ as $$
 declare
   recorded_ms constant bigint := temporal_health.epoch_ms(now());
   fresh temporal_health.receipts[];
-  emitters temporal_health.emitters[];
+  blocks temporal_health.emitter_block[];
   brought jsonb := '{}';
   -- Nothing is late, and every recorded time is the statement's.
   as_usual boolean := true;
@@ -467,22 +569,21 @@ begin
   select coalesce(array_agg(put.receipt), '{}') into fresh from put;
 
   if cardinality(fresh) > 0 then
-    emitters := temporal_health.put_emitters(fresh, recorded_ms);
-    as_usual := not exists (
-      select from unnest(emitters) as e where e.is_late or e.last_recorded_at_ms <> recorded_ms);
+    blocks := temporal_health.put_emitters(fresh, recorded_ms);
+    as_usual := not exists (select from unnest(blocks) as b where b.is_late or b.recorded_at_ms <> recorded_ms);
     if not as_usual then
-      fresh := temporal_health.correct_recorded(fresh, emitters, recorded_ms);
+      fresh := temporal_health.correct_recorded(fresh, blocks, recorded_ms);
     end if;
     if 'effect' = any (kinds) then
       brought := brought || temporal_health.put_effects(fresh);
     end if;
     if 'wait' = any (kinds) then
-      brought := brought || temporal_health.put_waits(fresh, emitters);
+      brought := brought || temporal_health.put_waits(fresh, blocks);
     end if;
     if 'deliverable' = any (kinds) then
-      brought := brought || temporal_health.put_deliverables(fresh, emitters);
+      brought := brought || temporal_health.put_deliverables(fresh, blocks);
     end if;
-    perform temporal_health.put_chains(fresh, emitters, brought);
+    perform temporal_health.put_chains(fresh, blocks, brought);
   end if;
 
   store_now_ms := temporal_health.epoch_ms(clock_timestamp());
@@ -492,7 +593,7 @@ begin
   end if;
   outcomes := array(
     select case
-      when e.is_late then 'late'
+      when b.is_late then 'late'
       when r.receipt_id is not null then 'stored'
       when g.body_digest = (
         select k.body_digest from temporal_health.receipts as k where k.receipt_id = g.receipt_id) then 'repeat'
@@ -500,7 +601,36 @@ begin
     end
     from unnest(receipt_ids, body_digests) with ordinality as g (receipt_id, body_digest, place)
     left join unnest(fresh) as r using (receipt_id)
-    left join unnest(emitters) as e using (run_id, emitter, chain_id, workflow_id, namespace, cluster_id)
+    left join unnest(blocks) as b using (run_id, emitter, chain_id, workflow_id, namespace, cluster_id)
     order by g.place);
+end;
+$$;
+
+-- Keeps the place of a receipt that was refused: `refused` is a row of `refusals` as JSON, its recorded time left out. A
+-- repeat changes nothing.
+create function temporal_health.refuse(refused jsonb) returns void
+language plpgsql volatile as $$
+declare
+  recorded_ms constant bigint := temporal_health.epoch_ms(now());
+  place temporal_health.refusals := jsonb_populate_record(
+    null::temporal_health.refusals, refused || jsonb_build_object('recorded_at_ms', recorded_ms));
+  -- Its emitter and its chain take it as a receipt that says nothing.
+  silent temporal_health.receipts;
+  blocks temporal_health.emitter_block[];
+begin
+  insert into temporal_health.refusals select (place).* on conflict do nothing;
+  if not found then
+    return;
+  end if;
+  silent := jsonb_populate_record(null::temporal_health.receipts, to_jsonb(place) || '{"kind": "refused"}');
+  blocks := temporal_health.put_emitters(array[silent], recorded_ms);
+  silent.recorded_at_ms := blocks[1].recorded_at_ms;
+  update temporal_health.refusals as r
+  set recorded_at_ms = silent.recorded_at_ms
+  where silent.recorded_at_ms <> recorded_ms
+    and (r.cluster_id, r.namespace, r.workflow_id, r.chain_id, r.run_id, r.emitter, r.fence, r.attempt, r.sequence)
+      = (place.cluster_id, place.namespace, place.workflow_id, place.chain_id, place.run_id, place.emitter, place.fence,
+        place.attempt, place.sequence);
+  perform temporal_health.put_chains(array[silent], blocks, '{}');
 end;
 $$;
