@@ -21,7 +21,7 @@ import { sourceCheckActivities } from './activities/agents/source-check/activiti
 import { sourceCheckContract } from './activities/agents/source-check/contract.ts';
 import { HealthPlugin } from './activities/plugin.ts';
 import { OUTPUT_ROOT_VARIABLE } from './receipts/checks/options.ts';
-import { HealthError } from './receipts/errors.ts';
+import { HealthError, isHealthError } from './receipts/errors.ts';
 import { openPostgresStore } from './receipts/postgres/index.ts';
 
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
@@ -32,6 +32,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
       hint: 'Set it to a PostgreSQL address and run "temporal-health migrate" once, or use ./temporal-dev.sh.',
     });
   }
+  await refuseUnfitStore(url);
   const settings = agentSettings(env, process.cwd());
   // The checks look below the same root as the activities write to.
   env[OUTPUT_ROOT_VARIABLE] = settings.outputRoot;
@@ -59,6 +60,23 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
   } finally {
     // A worker that never ran still holds its connection: then closing fails, and why it never ran is what matters.
     await connection.close().catch(() => undefined);
+  }
+}
+
+/**
+ * What only the operator can mend (schema, settings, address) is said before anything is connected or bundled. A store that
+ * is away is no reason: the worker starts without it.
+ * @throws HealthError SCHEMA_VERSION, STORE_SETTINGS, CONFIG_MISSING
+ */
+async function refuseUnfitStore(url: string): Promise<void> {
+  const store = openPostgresStore({ clusterId: 'not asked yet', url, poolSize: 1, queryTimeoutMs: 5_000 });
+  try {
+    // First contact: any read makes it.
+    await store.readGaps('default', store.nowMs());
+  } catch (error) {
+    if (!isHealthError(error) || error.code !== 'STORE_UNAVAILABLE') throw error;
+  } finally {
+    await store.close();
   }
 }
 
