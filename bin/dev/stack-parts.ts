@@ -196,7 +196,12 @@ export async function endWorker(pid: number): Promise<void> {
   await waitForExit(pid, 5_000);
 }
 
-export const workerMark = (place: StackPlace): string => `${place.workerFile} ${WORKER_MARK}`;
+/**
+ * What the command line of this stack's worker holds, whichever program it is. The folder is part of it, since a checkout may
+ * have several stacks; the mark stands behind it, so that one folder's name may begin with another's.
+ */
+const workerArguments = ({ stateDir }: StackPlace): string[] => ['--state-dir', stateDir, WORKER_MARK];
+export const workerMark = (place: StackPlace): string => ` ${workerArguments(place).join(' ')}`;
 
 export async function bringUpWorker(place: StackPlace): Promise<void> {
   const { stateDir, workerFile } = place;
@@ -217,7 +222,7 @@ async function startWorker(place: StackPlace, addresses: StackAddresses): Promis
   const { workerLog } = placesOf(place.stateDir);
   const logStart = existsSync(workerLog) ? statSync(workerLog).size : 0;
   const log = openSync(workerLog, 'a', 0o600);
-  const child = spawn(process.execPath, ['--import', 'tsx', place.workerFile, WORKER_MARK], {
+  const child = spawn(process.execPath, ['--import', 'tsx', place.workerFile, ...workerArguments(place)], {
     cwd: place.root,
     env: stackEnvironment(place.env, addresses),
     detached: true,

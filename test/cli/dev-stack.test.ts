@@ -103,7 +103,8 @@ describe('the local stack', () => {
     expect(await run(['status'])).toMatchObject({ code: 1 });
     expect(await run(['down'])).toMatchObject({ code: 0, stdout: 'Nothing was up.\n' });
 
-    expect((await run(['up'])).code).toBe(0);
+    // With what it said: a start after a stop fails in more ways than a first one.
+    expect(await run(['up'])).toMatchObject({ code: 0 });
     expect(readState(stateDir).temporal?.address).toBe(temporal?.address);
     expect(await launchShell(`eval "$("$0" env)"; temporal workflow describe -w kept`)).toMatchObject({ code: 0 });
     await run(['reset']);
@@ -130,6 +131,18 @@ describe('the local stack', () => {
     expect(pids()[1]).toBe(postgres);
     rmSync(join(stateDir, 'state.json'));
     expect((await run(['down'])).stdout).toBe('Stopped: the worker, Temporal, Postgres.\n');
+  });
+
+  it('is left alone by down of another stack of the same checkout, even of one whose folder begins like its own', async () => {
+    expect((await run(['up'])).code).toBe(0);
+    const before = pids();
+    // Neither has a record: everything is found by its command line.
+    for (const other of [join(folder, 'other'), stateDir.slice(0, -1)]) {
+      const { stdout } = await run(['down'], { TEMPORAL_HEALTH_STATE_DIR: other });
+      expect(stdout).toBe('Nothing was up.\n');
+    }
+    expect(pids()).toEqual(before);
+    expect(before.every((pid) => isAlive(pid ?? -1))).toBe(true);
   });
 
   it('takes two at once for one stack', async () => {
