@@ -117,7 +117,10 @@ export const withUsurpers = (script: ChainScript): fc.Arbitrary<ChainScript> => 
   const ids = script.emitters.flat(2).map(({ receiptId }) => receiptId);
   return fc.infiniteStream(fc.option(fc.constantFrom(...ids), { freq: 8 })).map((stolen) => {
     const next = stolen[Symbol.iterator]();
-    const usurped = (receipt: Receipt): Receipt => ({ ...receipt, receiptId: next.next().value ?? receipt.receiptId });
+    const usurped = (receipt: Receipt): Receipt => {
+      const { value } = next.next() as IteratorYieldResult<string | null>;
+      return { ...receipt, receiptId: value ?? receipt.receiptId };
+    };
     return { ...script, emitters: script.emitters.map((fences) => fences.map((said) => said.map(usurped))) };
   });
 };

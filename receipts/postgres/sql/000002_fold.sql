@@ -12,13 +12,15 @@ create function temporal_health.order_key(fence bigint, attempt integer, sequenc
 language sql immutable parallel safe
 return temporal_health.fence_key(fence, attempt) || '.' || repeat('0', 8 - length(sequence::text)) || sequence;
 
--- How many places are missing before the highest one that was taken.
+-- Whether places are missing before the highest one that was taken.
+create function temporal_health.has_hole(taken int4multirange) returns boolean
+language sql immutable parallel safe
+return taken <> int4multirange(int4range(1, upper(taken)));
+
+-- How many are.
 create function temporal_health.missing_of(taken int4multirange) returns integer
 language sql immutable parallel safe
-return case
-  when taken = int4multirange(int4range(1, upper(taken))) then 0
-  else upper(taken) - 1 - (select sum(upper(part) - lower(part))::integer from unnest(taken) as part)
-end;
+return upper(taken) - 1 - (select sum(upper(part) - lower(part))::integer from unnest(taken) as part);
 
 -- The greater of two JSON numbers, a JSON null left out.
 create function temporal_health.greatest_number(known jsonb, said jsonb) returns jsonb

@@ -54,14 +54,14 @@ begin
       has_other_fences, last_recorded_at_ms)
     select
       g.cluster_id, g.namespace, g.workflow_id, g.chain_id, g.run_id, g.emitter, g.fence, g.attempt, g.taken,
-      case when temporal_health.missing_of(g.taken) > 0 then recorded_ms end, false, false, recorded_ms
+      case when temporal_health.has_hole(g.taken) then recorded_ms end, false, false, recorded_ms
     from given as g
     order by g.workflow_id, g.chain_id, g.run_id, g.emitter, g.namespace, g.cluster_id
     on conflict (cluster_id, namespace, workflow_id, chain_id, run_id, emitter) do update
     set (taken, gap_since_ms, had_gap, last_recorded_at_ms) = (
       select
         n.taken,
-        case when temporal_health.missing_of(n.taken) > 0 then coalesce(e.gap_since_ms, n.taken_ms) end,
+        case when temporal_health.has_hole(n.taken) then coalesce(e.gap_since_ms, n.taken_ms) end,
         e.gap_since_ms is not null,
         n.taken_ms
       from (
@@ -121,7 +121,7 @@ begin
   for update;
   block.is_late := (block.fence, block.attempt) < (known.fence, known.attempt);
   block.recorded_at_ms := greatest(block.recorded_at_ms, known.last_recorded_at_ms + block.is_late::integer);
-  block.gap_since_ms := case when temporal_health.missing_of(block.taken) > 0 then block.recorded_at_ms end;
+  block.gap_since_ms := case when temporal_health.has_hole(block.taken) then block.recorded_at_ms end;
   if block.is_late then
     insert into temporal_health.replaced_fences as f (
       cluster_id, namespace, workflow_id, chain_id, run_id, emitter, fence, attempt, taken, gap_since_ms, had_gap)
@@ -132,7 +132,7 @@ begin
     set
       taken = f.taken + excluded.taken,
       gap_since_ms = case
-        when temporal_health.missing_of(f.taken + excluded.taken) > 0
+        when temporal_health.has_hole(f.taken + excluded.taken)
           then coalesce(f.gap_since_ms, block.recorded_at_ms)
       end,
       had_gap = f.gap_since_ms is not null
