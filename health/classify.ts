@@ -24,7 +24,7 @@ import { reportingFailure } from './rules/reporting-failure.ts';
 import { attemptsSpent, deadlineSpent, permanentFailure, retryCannotFinish } from './rules/retries.ts';
 import type { Decision, Rule } from './rules/rule.ts';
 import { stopUnconfirmed } from './rules/stop-unconfirmed.ts';
-import { evidenceGap, evidenceOutage, evidenceUnread } from './rules/unread.ts';
+import { childrenUnread, evidenceGap, evidenceOutage, evidenceUnread, queueUnread } from './rules/unread.ts';
 import { decisionNotConsumed, parked, waiting, waitIncomplete, waitOverdue, waitUnresolvable } from './rules/waits.ts';
 import { workflowTaskFailing } from './rules/workflow-task.ts';
 import { validUntilMs } from './valid-until.ts';
@@ -41,6 +41,16 @@ interface Step {
 const always = (...rules: readonly Rule[]): readonly Step[] => rules.map((rule) => ({ rule, withoutContract: true }));
 const underContract = (...rules: readonly Rule[]): readonly Step[] =>
   rules.map((rule) => ({ rule, withoutContract: false }));
+
+/** Steps 6 to 8: parked, working, waiting. Each of them excuses an open run that makes no sound now. */
+const EXCUSES: readonly Rule[] = [
+  parked,
+  ...[milestoneFresh, expected, resumed, starting, childWorking],
+  ...[waiting, retryBackoff, childWaiting],
+];
+
+/** No excuse counts while it is unknown whether anybody takes the work that waits; a run without one is stuck either way. */
+const excuseUnread: Rule = (view) => (EXCUSES.some((rule) => rule(view) !== null) ? queueUnread(view) : null);
 
 /** DESIGN's steps 2 to 9; step 1 is `bind`. */
 const STEPS: readonly Step[] = [
@@ -66,15 +76,12 @@ const STEPS: readonly Step[] = [
   ),
   // From here on somebody must have said what progress and success are.
   ...always(notInstrumented),
-  // 6. Parked.
-  ...underContract(parked),
-  // 7. Working.
-  ...underContract(milestoneFresh, expected, resumed, starting, childWorking),
-  // 8. Waiting.
-  ...underContract(waiting, retryBackoff, childWaiting),
+  // 6 to 8. Parked, working, waiting.
+  ...underContract(excuseUnread, ...EXCUSES),
   // 9. Otherwise stuck, by the most telling reason; only a child that may have acted keeps its parent uncertain.
   ...underContract(
     childUncertain,
+    childrenUnread,
     decisionNotConsumed,
     waitOverdue,
     waitUnresolvable,

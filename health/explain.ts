@@ -12,6 +12,7 @@ import { isoTime, retryingActivity } from './report.ts';
 import { receiptFor } from './rules/deliverables.ts';
 import { dueWork } from './rules/no-poller.ts';
 import { attemptsAllowed } from './rules/retries.ts';
+import { queueUnread } from './rules/unread.ts';
 import { validWaits } from './rules/waits.ts';
 import type { Action, Forbidden, Reason, Verdict } from './verdict.ts';
 import { bind } from './view.ts';
@@ -199,6 +200,10 @@ function history(view: View): Component {
 function taskQueue(view: View): Component {
   const [first] = dueWork(view);
   if (first === undefined) return { component: 'task-queue', vote: null, says: ['no work waits for a worker'] };
+  if (first.queue === null) {
+    const says = ['work due ', { atMs: first.sinceMs }, ', who polls for it is not known'];
+    return { component: 'task-queue', vote: queueUnread(view) === null ? null : 'uncertain', says };
+  }
   const { name, lastPollAtMs } = first.queue;
   const unserved =
     view.nowMs >= first.sinceMs + view.policy.noPollerGraceMs &&

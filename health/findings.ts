@@ -171,11 +171,12 @@ function unjudgedChildren({ evidence, describe, open }: View): readonly Finding[
 }
 
 function partlyUnread({ evidence }: View): readonly Finding[] {
-  return one(
-    'unread',
-    'Some sources could not be read.',
-    evidence.unread.map(({ source, code }) => fact(source, 'unread', code)),
-  );
+  const { unread, temporal } = evidence;
+  const facts = unread.map(({ source, code }) => fact(source, 'unread', code));
+  // A type without a contract has no verdict whether Temporal answers or not: that it did not must be seen here.
+  const isListed = unread.some(({ source }) => source === 'describe');
+  if (temporal.source === 'unread' && !isListed) facts.push(fact('describe', 'unread', temporal.code));
+  return one('unread', 'Some sources could not be read.', facts);
 }
 
 function nothingDue({ contract, status }: View): readonly Finding[] {

@@ -45,7 +45,7 @@ function limits(view: View): readonly (number | null)[] {
     ),
     ...dueWork(view).flatMap(({ sinceMs, queue }) => [
       sinceMs + policy.noPollerGraceMs,
-      queue.lastPollAtMs === null ? null : queue.lastPollAtMs + policy.noPollerGraceMs,
+      queue === null || queue.lastPollAtMs === null ? null : queue.lastPollAtMs + policy.noPollerGraceMs,
     ]),
   ];
 }

@@ -71,7 +71,7 @@ export async function gatherRun(
   const chain = await chainSide(reference, temporal.described?.runId, chainId, sources, unread);
   const run = known(reference, temporal.described, chain, chainId);
   const state = await lastKnown(temporal.state, chain, sources);
-  const children = await childrenOf(run, state, sources, options);
+  const children = await childrenOf(run, state, sources, unread, options);
   const document = await assemble(run, chain, state, sources, { unread, children, ...options });
   return { document, failureTexts: temporal.described?.failureTexts ?? {} };
 }
@@ -143,7 +143,7 @@ async function queueSide(
 async function chainIdOf(
   { namespace, workflowId }: RunReference,
   described: DescribedRun | null,
-  { temporal }: Sources,
+  { temporal, store }: Sources,
   unread: Unread[],
 ): Promise<string | null> {
   if (described === null || isUnreadable(temporal)) return null;
@@ -153,7 +153,7 @@ async function chainIdOf(
     return (await temporal.isCronRun({ namespace, workflowId, runId })) ? runId : firstRunId;
   } catch (error) {
     // Joining the wrong chain would let another run's evidence speak for this one: rather none.
-    unread.push({ source: 'receipts', code: codeOf(error) });
+    if (store !== null) unread.push({ source: 'receipts', code: codeOf(error) });
     return runId;
   }
 }
@@ -224,6 +224,7 @@ async function childrenOf(
   run: Known,
   state: TemporalState,
   sources: Sources,
+  unread: Unread[],
   options: GatherOptions,
 ): Promise<readonly ChildEvidence[]> {
   if (state.source !== 'describe') return [];
@@ -240,14 +241,27 @@ async function childrenOf(
   const judged = children.slice(0, CHILDREN_LIMIT).map(async (child): Promise<ChildEvidence> => {
     const { namespace } = run;
     const reference = { namespace, workflowId: child.workflowId, ...(child.runId ? { runId: child.runId } : {}) };
-    const gathered = await gatherRun(reference, sources, {
-      generations: generations - 1,
-      ...(options.reads ? { reads: options.reads } : {}),
-    });
-    const { verdict, reason } = judge(gathered.document);
-    return { ...unjudged(child), verdict, reason };
+    try {
+      const { document } = await gatherRun(reference, sources, {
+        generations: generations - 1,
+        ...(options.reads ? { reads: options.reads } : {}),
+      });
+      const { verdict, reason } = judge(document);
+      // A child of whom nobody told even the type has no contract: that is no verdict on it, it was not read.
+      if (verdict === null && document.temporal.source === 'unread') noteChild(document.temporal.code, unread);
+      return { ...unjudged(child), verdict, reason };
+    } catch (error) {
+      noteChild(codeOf(error), unread);
+      return unjudged(child);
+    }
   });
   return [...(await Promise.all(judged)), ...children.slice(CHILDREN_LIMIT).map(unjudged)];
+}
+
+function noteChild(code: string, unread: Unread[]): void {
+  if (!unread.some((known) => known.source === 'children' && known.code === code)) {
+    unread.push({ source: 'children', code });
+  }
 }
 
 export interface AssembleOptions {

@@ -45,6 +45,8 @@ export const stopped: Rule = (view) => {
 function isStopped(view: View): boolean {
   if (view.status !== 'CANCELED' && view.status !== 'TERMINATED') return false;
   const { temporal } = view.evidence;
+  // The list alone, where Describe could not be read, does not say what was left open.
+  if (temporal.source === 'unread') return false;
   const close = temporal.source === 'describe' ? temporal.closeEvent : null;
   // A terminate proves that it was asked for only by who asked; the server terminates too, at a history limit for one.
   const asked =

@@ -4,7 +4,7 @@ import type { Rule } from './rule.ts';
 
 export const unknownRun: Rule = ({ evidence, row }) => {
   if (evidence.temporal.source !== 'not-found' || row !== null) return null;
-  if (evidence.unread.some(({ source }) => source === 'store')) return null;
+  if (evidence.unread.some(({ source }) => source === 'store' || source === 'receipts')) return null;
   return {
     verdict: null,
     reason: 'unknown-run',
@@ -28,6 +28,8 @@ export const continued: Rule = ({ evidence, describe, status }) => {
     };
   }
   const successor = temporal.source === 'describe' ? (temporal.closeEvent?.successorRunId ?? null) : null;
+  // Where Describe could not be read, the list alone says nothing of the run.
+  if (temporal.source === 'unread') return null;
   // A completed cron run has a successor too, and still owes what it promised.
   const replaced =
     status === 'CONTINUED_AS_NEW' || ((status === 'FAILED' || status === 'TIMED_OUT') && successor !== null);

@@ -34,6 +34,26 @@ function unresolvableChild(wait: WaitEntry, view: View): ChildEvidence | null {
   return child?.verdict === 'stuck' || child?.verdict === 'false-success' ? child : null;
 }
 
+/** The workflow that should resolve it could not be looked at: nobody knows whether it still can. */
+function isOfUnreadChild({ resumeBy, condition }: WaitEntry, { evidence }: View): boolean {
+  return (
+    resumeBy === 'workflow' &&
+    evidence.unread.some(({ source }) => source === 'children') &&
+    !evidence.children.some(({ workflowId, verdict }) => workflowId === condition && verdict !== null)
+  );
+}
+
+/** Ids of the workflows that an open run awaits, as a child or by a wait, and that have no verdict. */
+export function awaitedUnjudged(view: View): readonly string[] {
+  if (!view.open) return [];
+  const awaited = [
+    ...(view.describe?.pendingChildren ?? []).map(({ workflowId }) => workflowId),
+    ...openWaits(view).flatMap(({ resumeBy, condition }) => (resumeBy === 'workflow' ? (condition ?? []) : [])),
+  ];
+  const judged = view.evidence.children.filter(({ verdict }) => verdict !== null);
+  return [...new Set(awaited)].filter((id) => !judged.some(({ workflowId }) => workflowId === id)).sort();
+}
+
 /** Waits that excuse silence now. */
 export function validWaits(view: View): readonly WaitEntry[] {
   return openWaits(view).filter(
@@ -41,7 +61,8 @@ export function validWaits(view: View): readonly WaitEntry[] {
       wait.state === 'open' &&
       lacks(wait).length === 0 &&
       !isOverdue(wait, view) &&
-      unresolvableChild(wait, view) === null,
+      unresolvableChild(wait, view) === null &&
+      !isOfUnreadChild(wait, view),
   );
 }
 

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { classify } from '../../../health/classify.ts';
-import type { EvidenceDocument, EvidenceSource } from '../../../health/evidence.ts';
+import type { EvidenceDocument } from '../../../health/evidence.ts';
 import type { Judgement } from '../../../health/judgement.ts';
 import { parseEvidence } from '../../../health/parse.ts';
 import { judgementSchema } from '../../../health/schemas.ts';
@@ -173,39 +173,7 @@ describe('a judgement', () => {
   });
 });
 
-/**
- * Makes one source unread, with everything that it would have told (only a closed run has a close event to ask for). Task queues are not among them: whether anybody polls
- * is asked only where work waits, and a run that still makes progress is not called stuck or uncertain for want of it.
- */
-const UNREADABLE: Readonly<
-  Record<Exclude<EvidenceSource, 'task-queue'>, (document: EvidenceDocument) => EvidenceDocument>
-> = {
-  store: (document) => ({ ...document, chain: null, receipts: null, stops: [], plan: null, gaps: [], contract: null }),
-  receipts: (document) => ({ ...document, receipts: null }),
-  contract: (document) => ({ ...document, contract: null }),
-  children: (document) => ({ ...document, children: [] }),
-  describe: (document) => ({
-    ...document,
-    temporal: { source: 'unread', code: 'UNAVAILABLE', listed: document.temporal.listed },
-  }),
-  'close-event': (document) =>
-    document.temporal.source === 'describe' && document.temporal.describe.closedAtMs !== null
-      ? { ...document, temporal: { ...document.temporal, closeEvent: null } }
-      : document,
-};
-
 describe('missing evidence never makes it better', () => {
-  test.each(Object.entries(UNREADABLE))('%s unread: not working or healthy unless it was before', (source, without) => {
-    fc.assert(
-      fc.property(arbitraryEvidence, (document) => {
-        const blind = without(document);
-        const unread = [...blind.unread, { source: source as EvidenceSource, code: 'UNAVAILABLE' }];
-        if (isGreen(judge({ ...blind, unread }))) expect(isGreen(judge(document))).toBe(true);
-      }),
-      RUNS,
-    );
-  });
-
   test('a hole in the sequence of a fence, past its grace, is never better than uncertain', () => {
     fc.assert(
       fc.property(arbitraryEvidence, fc.nat(), (document, pick) => {
