@@ -5,7 +5,8 @@ import type { Explanation, Phrase } from '../explain.ts';
 import { isoTime } from '../report.ts';
 import type { Context } from './context.ts';
 import { bold, dim, dot, glyphOf, inColor } from './output.ts';
-import { lines, table } from './table.ts';
+import type { Terminal } from './output.ts';
+import { lines, wrapLast } from './table.ts';
 import { lengthText, timeText } from './times.ts';
 
 export interface ExplainScreen {
@@ -86,7 +87,7 @@ function facts({ explanation }: ExplainScreen, { timeFormat, terminal }: Context
           : lengthText(fact.value);
     return [terminalText(fact.ref), terminalText(fact.field), terminalText(value)];
   });
-  return table(rows, { columns: terminal.columns, flexible: 2, least: 20 });
+  return wrapLast(rows, inner(terminal), 20);
 }
 
 /** What failing user code said, for a screen only. */
@@ -103,7 +104,7 @@ function components(screen: ExplainScreen, context: Context): readonly string[] 
     vote === null ? dim('no vote', terminal) : inColor(vote, vote, terminal),
     said(says, screen, context),
   ]);
-  return table(rows, { columns: terminal.columns, flexible: 2, least: 30 });
+  return wrapLast(rows, inner(terminal), 30);
 }
 
 function findings({ explanation }: ExplainScreen, { terminal }: Context): readonly string[] {
@@ -114,6 +115,11 @@ function findings({ explanation }: ExplainScreen, { terminal }: Context): readon
     bold('Also seen', terminal),
     ...found.map(({ finding, message }) => `  ${finding}: ${terminalText(message)}`),
   ];
+}
+
+/** Both tables are indented by two. */
+function inner({ columns }: Terminal): number | null {
+  return columns === null ? null : columns - 2;
 }
 
 function indented(all: readonly string[]): readonly string[] {

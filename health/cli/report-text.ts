@@ -6,7 +6,7 @@ import type { Counts, ReportRow } from '../report.ts';
 import type { Context } from './context.ts';
 import { bold, dim, dot, glyphOf, inColor } from './output.ts';
 import type { Terminal } from './output.ts';
-import { lines, table } from './table.ts';
+import { lines, naturalWidths, table, wrap, wrappedTable } from './table.ts';
 import { lengthText, sinceText, timeText } from './times.ts';
 import type { TimeFormat } from './times.ts';
 
@@ -26,11 +26,18 @@ export interface ReportScreen {
   readonly nowMs: number;
   readonly discovered: boolean;
   readonly limit: number;
+  /** True where --query or --type left runs out. */
+  readonly filtered: boolean;
 }
 
 const HEADINGS = ['', 'VERDICT', 'WORKFLOW', 'TYPE', 'BECAUSE', 'NEXT', 'SINCE'];
-/** The reason is cut to what a terminal has left, but never below this. */
-const LEAST_REASON = 24;
+const TYPE = 3;
+const BECAUSE = 4;
+const NEXT = 5;
+/** With less for the reason than this, a table would be a column of single words: each run gets lines of its own. */
+const LEAST_REASON = 30;
+/** What to do next gets about a third of what the two have together, and never less than an operation's name takes. */
+const LEAST_NEXT = 22;
 
 export function reportText(screen: ReportScreen, context: Context): string {
   const { terminal } = context;
@@ -64,12 +71,48 @@ function rowsText({ rows, nowMs }: ReportScreen, context: Context): readonly str
     inColor(row.verdict, row.verdict ?? row.reason, terminal),
     terminalText(row.workflowId),
     terminalText(row.workflowType),
-    terminalText(because(row, nowMs, timeFormat)),
-    terminalText(next(row, nowMs, timeFormat)),
+    terminalText(inRun(because(row, nowMs, timeFormat), row, context)),
+    terminalText(inRun(next(row, nowMs, timeFormat), row, context)),
     row.since === null ? '' : sinceText(Date.parse(row.since), nowMs, timeFormat),
   ]);
   const headings = context.header ? [HEADINGS.map((heading) => dim(heading, terminal))] : [];
-  return table([...headings, ...cells], { columns: terminal.columns, flexible: 4, least: LEAST_REASON });
+  return fitted([...headings, ...cells], headings.length, terminal);
+}
+
+/** Nothing is cut: what does not fit the terminal's width goes on in the next line. */
+function fitted(rows: readonly (readonly string[])[], headings: number, { columns }: Terminal): readonly string[] {
+  const widths = naturalWidths(rows);
+  const all = widths.reduce((total, width) => total + width + 1, -1);
+  if (columns === null || all <= columns) return table(rows);
+  // The type stands in `explain`; the reason and the next step are what a report is read for.
+  const room = columns - (all - sum(widths, TYPE, BECAUSE, NEXT) - 1);
+  const forNext = Math.min(widths[NEXT] ?? 0, Math.max(LEAST_NEXT, Math.floor(room / 3)));
+  const forReason = room - forNext;
+  const narrow = rows.map((row) => row.filter((_, at) => at !== TYPE));
+  if (forReason >= LEAST_REASON) return wrappedTable(narrow, [null, null, null, forReason, forNext, null]);
+  return narrow.slice(headings).flatMap((row) => stacked(row, columns));
+}
+
+function sum(widths: readonly number[], ...columns: readonly number[]): number {
+  return columns.reduce((total, at) => total + (widths[at] ?? 0), 0);
+}
+
+/** One run on a narrow terminal: what it is in the first line, why and what to do indented below. */
+function stacked([glyph, verdict, workflow, why, step, since]: readonly string[], columns: number): readonly string[] {
+  const below = [why, step === undefined || step === '' ? '' : `Next: ${step}`].filter((text) => text !== undefined);
+  return [
+    [glyph, verdict, workflow, since].join(' ').trimEnd(),
+    ...below.filter((text) => text !== '').flatMap((text) => wrap(text, columns - 4).map((line) => `    ${line}`)),
+  ];
+}
+
+/** An operation's id begins with its namespace and workflow, which the row names already. */
+function inRun(text: string, { workflowId }: ShownRow, { terminal }: Context): string {
+  return text.replaceAll(new RegExp(`[^\\s/]+/${escaped(workflowId)}/`, 'g'), terminal.unicode ? '…/' : '.../');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
 function because(
@@ -111,7 +154,7 @@ function closing({ counts, notShown, nowMs }: ReportScreen, { terminal, timeForm
   return parts.join(dot(terminal));
 }
 
-function notes({ end, states, limit, counts }: ReportScreen, terminal: Terminal): readonly string[] {
+function notes({ end, states, limit, counts, filtered }: ReportScreen, terminal: Terminal): readonly string[] {
   const all: string[] = [];
   if (end.leftOut > 0) {
     all.push(
@@ -126,7 +169,12 @@ function notes({ end, states, limit, counts }: ReportScreen, terminal: Terminal)
       'No receipts: this is what Temporal alone can tell. Receipts add progress, waits, effects and deliverables;',
       'set TEMPORAL_HEALTH_DATABASE_URL and give HealthPlugin to a worker.',
     );
-  } else if (counts.judged === 0 && end.errors.length === 0)
-    all.push('No open run, and none closed in the last 24 hours.');
+  } else if (counts.judged === 0 && end.errors.length === 0) {
+    all.push(
+      filtered
+        ? 'No open run, and none closed in the last 24 hours, matches --query and --type.'
+        : 'No open run, and none closed in the last 24 hours.',
+    );
+  }
   return all.map((note) => dim(note, terminal));
 }

@@ -204,6 +204,7 @@ class Report {
         nowMs: Date.now(),
         discovered: this.#configuration.discovered,
         limit: this.#options.limit,
+        filtered: this.#options.query !== undefined || this.#options.type !== undefined,
       },
       this.#context,
     );

@@ -6,9 +6,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { configurationOf } from '../../health/cli/configuration.ts';
 import { localEnvironment } from '../../health/cli/environment.ts';
 import { glyphOf, inColor, terminalOf } from '../../health/cli/output.ts';
-import { table } from '../../health/cli/table.ts';
+import { reportText } from '../../health/cli/report-text.ts';
+import { table, wrap, wrapLast } from '../../health/cli/table.ts';
 import { lengthText, parseTime, timeText } from '../../health/cli/times.ts';
+import { classify } from '../../health/classify.ts';
+import { DEFAULT_POLICY } from '../../health/policy.ts';
+import { reportRow, Tally } from '../../health/report.ts';
 import { VERDICTS } from '../../health/verdict.ts';
+import { evidenceOf } from '../support/evidence.ts';
 
 const tty = { isTTY: true, columns: 100 };
 const pipe = {};
@@ -68,12 +73,83 @@ describe('times', () => {
 });
 
 describe('tables', () => {
-  it('cut the column that may give way on a terminal, and nothing in a pipe', () => {
-    const rows = [['a', 'a long reason that goes on and on and on', 'z']];
-    const cut = table(rows, { columns: 20, flexible: 1, least: 10 });
-    expect(cut[0]?.length).toBeLessThanOrEqual(20);
-    expect(cut[0]).toContain('…');
-    expect(table(rows, { columns: null, flexible: 1, least: 10 })[0]).toContain('on and on and on z');
+  it('a pipe gets each row in one line', () => {
+    const [line] = table([['a', 'a long reason that goes on and on and on', 'z']]);
+    expect(line).toBe('a a long reason that goes on and on and on z');
+  });
+
+  it('lines break between words, and within a word only where it is wider by itself', () => {
+    expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
+    expect(wrap('a 0123456789 b', 4)).toEqual(['a', '0123', '4567', '89 b']);
+    expect(wrap('as it is', null)).toEqual(['as it is']);
+    expect(wrapLast([['name', 'one two three']], 13, 4)).toEqual(['name one two', '     three']);
+  });
+});
+
+describe('a report on a screen', () => {
+  const none: null = null;
+  const operation = 'default/payment-2041-of-june/charge/invoice-2041';
+  const row = {
+    ...reportRow(evidenceOf({}), classify(evidenceOf({}), DEFAULT_POLICY, evidenceOf({}).nowMs)),
+    workflowId: 'payment-2041-of-june',
+    workflowType: 'settleInvoice',
+    verdict: 'uncertain' as const,
+    message: `${operation} may have happened; the destination has not said.`,
+    next: `reconcile ${operation}`,
+    since: '2026-06-01T11:00:00.000Z',
+    wait: none,
+    retry: none,
+    failureText: none,
+  };
+  const screen = (columns: number | null, filtered = false, rows = [row]) => {
+    const tally = new Tally(10);
+    for (const one of rows) tally.add(one, true);
+    return reportText(
+      {
+        namespace: 'default',
+        rows,
+        notShown: 0,
+        counts: tally.counts(),
+        end: { open: rows.length, closed: 0, notDescribed: 0, leftOut: 0, errors: [] },
+        states: { temporal: 'read', store: 'read' },
+        startedAtMs: Date.parse('2026-06-01T12:00:00Z'),
+        nowMs: Date.parse('2026-06-01T12:00:00Z'),
+        discovered: false,
+        limit: 500,
+        filtered,
+      },
+      {
+        format: 'text',
+        terminal: { ...terminalOf('never', { LANG: 'C.UTF-8' }, pipe, pipe), columns },
+        timeFormat: 'relative',
+        header: true,
+        configuration: () => configurationOf({}, {}, () => none),
+      },
+    );
+  };
+  const rowsOf = (text: string) => text.split('\n').slice(1, -2);
+
+  it.each([40, 80, 118])('%d columns: no row is wider, and nothing that it says is lost', (columns) => {
+    const text = screen(columns);
+    for (const line of rowsOf(text)) expect(line.length).toBeLessThanOrEqual(columns);
+    const words = text.split(/\s+/);
+    for (const word of [row.workflowId, '…/charge/invoice-2041', 'reconcile', 'destination', 'said.', '1h']) {
+      expect(words).toContain(word);
+    }
+    expect(words.filter((word) => word === '…/charge/invoice-2041')).toHaveLength(2);
+  });
+
+  it('with room for everything, or in a pipe, each run has one line with its type', () => {
+    for (const columns of [null, 250]) {
+      const [, line] = rowsOf(screen(columns));
+      expect(line).toContain('settleInvoice');
+      expect(line).toMatch(/…\/charge\/invoice-2041 may have happened; .* reconcile …\/charge\/invoice-2041 +1h$/);
+    }
+  });
+
+  it('an empty one says whether a filter left nothing', () => {
+    expect(screen(80, true, [])).toContain('matches --query and --type');
+    expect(screen(80, false, [])).toMatch(/24 hours\.$/m);
   });
 });
 
