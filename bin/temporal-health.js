@@ -17,6 +17,8 @@ function isTooOld(version) {
 }
 
 async function run() {
+  // Warnings about how a library calls Node are nothing that a reader of stderr could mend.
+  process.noDeprecation = true;
   var fs = await import('node:fs');
   var sources = new URL('../health/cli.ts', import.meta.url);
   var cli;

@@ -2,12 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { HealthError, isHealthError } from '../../receipts/errors.ts';
 import { classify } from '../classify.ts';
+import type { EvidenceDocument } from '../evidence.ts';
+import { explain } from '../explain.ts';
 import type { Judgement } from '../judgement.ts';
 import type { Verdict } from '../verdict.ts';
 import { contextOf } from './context.ts';
-import type { Finish } from './context.ts';
+import type { Context, Finish } from './context.ts';
 import { EXIT } from './errors.ts';
 import type { ExitCode } from './errors.ts';
+import { explainText } from './explain-text.ts';
 import { write } from './output.ts';
 import type { Program } from './program.ts';
 import { parseTime } from './times.ts';
@@ -22,21 +25,35 @@ export function addClassify(program: Program, finish: Finish): void {
     .option('--at <time>', 'judge as of this moment, not the one in the document')
     .option('--exit-status', 'exit with 12, 11 or 10 when a run is uncertain, a false success or stuck')
     .action(async (files, options, command) => {
-      const { format } = contextOf(command.optsWithGlobals(), 'json');
+      const context = contextOf(command.optsWithGlobals(), 'json');
+      const { format } = context;
       const atMs = options.at === undefined ? null : parseTime(options.at, '--at');
       const judgements: Judgement[] = [];
       for (const file of files) {
-        const judgement = await judge(file, atMs);
+        const { document, judgement } = await judge(file, atMs);
         judgements.push(judgement);
         if (format === 'jsonl') await write(`${JSON.stringify(judgement)}\n`);
+        if (format === 'text')
+          await write(`${judgements.length > 1 ? '\n' : ''}${asScreen(document, judgement, context)}`);
       }
       const whole = files.length === 1 ? judgements[0] : judgements;
-      if (format === 'json' || format === 'text') await write(`${JSON.stringify(whole, null, 2)}\n`);
+      if (format === 'json') await write(`${JSON.stringify(whole, null, 2)}\n`);
       finish(options.exitStatus ? statusOf(judgements.map(({ verdict }) => verdict)) : EXIT.done);
     });
 }
 
-async function judge(file: string, atMs: number | null): Promise<Judgement> {
+/** As `explain` shows it, without what a document does not hold: links, and what failing code said. */
+function asScreen(document: EvidenceDocument, judgement: Judgement, context: Context): string {
+  const explanation = explain(document, judgement);
+  return explainText({ document, explanation, failureTexts: {}, links: [], notes: [] }, context);
+}
+
+interface Judged {
+  readonly document: EvidenceDocument;
+  readonly judgement: Judgement;
+}
+
+async function judge(file: string, atMs: number | null): Promise<Judged> {
   const text = await read(file);
   const [{ parseEvidence }, { parseJsonText }] = await Promise.all([
     import('../parse.ts'),
@@ -44,7 +61,7 @@ async function judge(file: string, atMs: number | null): Promise<Judgement> {
   ]);
   try {
     const document = parseEvidence(parseJsonText(text));
-    return classify(document, document.policy, atMs ?? document.nowMs);
+    return { document, judgement: classify(document, document.policy, atMs ?? document.nowMs) };
   } catch (error) {
     if (!isHealthError(error)) throw error;
     const { code, message, field, hint, position } = error;

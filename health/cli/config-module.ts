@@ -67,7 +67,8 @@ export async function loadConfigModule(env: NodeJS.ProcessEnv): Promise<ConfigMo
     };
   } catch (error) {
     if (isHealthError(error)) throw error;
-    const said = error instanceof Error ? error.message : '';
+    // Node's message goes on with who asked for the file, which is a place in this program.
+    const said = error instanceof Error ? (error.message.split(' imported from ')[0] ?? '') : '';
     throw new HealthError('USAGE', `The module that ${CONFIG_VARIABLE} names cannot be loaded: ${said}`, {
       field: CONFIG_VARIABLE,
       hint: 'It exports `contracts`, and may export `checks`, `locate` and `policy`.',

@@ -76,7 +76,8 @@ function loadProfile(options: Given): ClientConfigProfile {
     if (error instanceof TypeError && options.profile === undefined) {
       return loadClientConfigProfile({ disableFile: true, ...(options.disableConfigEnv ? { disableEnv: true } : {}) });
     }
-    const said = error instanceof Error ? error.message : '';
+    // The first line: a parser goes on with the text of the file, which may hold a key.
+    const said = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
     throw new HealthError('USAGE', `Temporal's configuration cannot be read: ${said}`, {
       hint: 'Check --config-file, TEMPORAL_CONFIG_FILE and --profile, or give --disable-config-file.',
       cause: error,

@@ -17,7 +17,7 @@ import type { Context, Finish } from './context.ts';
 import { EXIT, errorOut } from './errors.ts';
 import type { ExitCode } from './errors.ts';
 import { explainText } from './explain-text.ts';
-import { identity } from './ids.ts';
+import { identity, runIdentity } from './ids.ts';
 import { write } from './output.ts';
 import type { Program } from './program.ts';
 
@@ -35,7 +35,7 @@ export function addExplain(program: Program, finish: Finish): void {
     .addOption(
       new Option('-w, --workflow-id <id>', 'workflow id').argParser(identity('--workflow-id')).makeOptionMandatory(),
     )
-    .addOption(new Option('-r, --run-id <id>', 'run id; the newest run without it').argParser(identity('--run-id')))
+    .addOption(new Option('-r, --run-id <id>', 'run id; the newest run without it').argParser(runIdentity('--run-id')))
     .option('--export', 'write the evidence document, for `classify`')
     .option('--exit-status', 'exit with 12, 11 or 10 when it is uncertain, a false success or stuck')
     .action(async (options, command) => {

@@ -5,6 +5,20 @@ import { badIdentityAt } from '../../receipts/text.ts';
 /** Temporal's own limit. */
 const LONGEST = 1_000;
 
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** Temporal makes run ids by itself, always as UUIDs. @throws HealthError INVALID_ID */
+export function runIdentity(flag: string): (text: string) => string {
+  const known = identity(flag);
+  return (text) => {
+    if (UUID.test(known(text))) return text;
+    throw new HealthError('INVALID_ID', `${flag} is no run id: those look like 01234567-89ab-cdef-0123-456789abcdef.`, {
+      field: flag,
+      hint: 'A workflow id goes to --workflow-id; without --run-id its newest run is meant.',
+    });
+  };
+}
+
 /** @throws HealthError INVALID_ID, which names the flag and never repeats the value. */
 export function identity(flag: string): (text: string) => string {
   return (text) => {

@@ -84,6 +84,7 @@ export function isHelp(error: unknown): boolean {
 export function usageOf(error: unknown): HealthError | null {
   if (!(error instanceof CommanderError)) return null;
   const said = error.message.replace(/^error: /, '').trim();
-  const [message = '', ...rest] = said.split('\n');
+  const [first = '', ...rest] = said.split('\n');
+  const message = first.replace(/\.$/, '');
   return usage(`${message.charAt(0).toUpperCase()}${message.slice(1)}.`, rest.join(' ') || 'See: temporal-health help');
 }

@@ -44,10 +44,12 @@ describe('what the command refuses before it asks anybody', () => {
     ['an id that leads out of its path', ['explain', '-w', '../etc'], 2, 'INVALID_ID', /--workflow-id/],
     ['an id that is too long', ['explain', '-w', 'x'.repeat(1001)], 2, 'INVALID_ID', /1000/],
     ['a run id with an escape', ['explain', '-w', 'a', '-r', '\u001b[0m'], 2, 'INVALID_ID', /--run-id/],
+    ['a run id that is none', ['explain', '-w', 'a', '-r', 'newest'], 2, 'INVALID_ID', /--run-id.*\n.*--workflow-id/],
     ['a missing id', ['explain'], 2, 'USAGE', /--workflow-id/],
     ['a misspelt command', ['reprot'], 2, 'USAGE', /Did you mean report\?/],
     ['a misspelt flag', ['report', '--exit-staus'], 2, 'USAGE', /Did you mean --exit-status\?/],
-    ['an unknown form of output', ['report', '-o', 'xml'], 2, 'USAGE', /text, json, jsonl, none/],
+    ['an unknown form of output', ['report', '-o', 'xml'], 2, 'USAGE', /text, json, jsonl, none\. \(USAGE\)/],
+    ['a word too many', ['report', 'now'], 2, 'USAGE', /but got 1\. \(USAGE\)/],
     ['an unknown verdict', ['report', '--verdict', 'sick'], 2, 'USAGE', /working, waiting, stuck/],
     ['a contradiction', ['report', '--needs-attention', '--all'], 2, 'USAGE', /--needs-attention.*--all/],
     [
@@ -77,6 +79,23 @@ describe('what the command refuses before it asks anybody', () => {
     const ran = await healthHere(args);
     expectRefusal(ran, code, error);
     expect(ran.stderr).toMatch(says);
+  });
+
+  it('a configuration module that is not there: which, and nothing of this program', async () => {
+    const ran = await healthHere(['report', '--address', testTemporal().address], {
+      TEMPORAL_HEALTH_CONFIG: '/nowhere/health.mjs',
+    });
+    expectRefusal(ran, 2, 'USAGE');
+    expect(ran.stderr).toContain('/nowhere/health.mjs');
+    expect(ran.stderr).not.toContain('config-module');
+  });
+
+  it('a configuration file that cannot be read is not quoted: it may hold a key', async () => {
+    const file = join(folder, 'temporal.toml');
+    writeFileSync(file, '[profile.default]\naddress = "a:1"\napi_key = s3cret\n');
+    const ran = await healthHere(['report', '--config-file', file]);
+    expectRefusal(ran, 2, 'USAGE');
+    expect(ran.stderr).not.toContain('s3cret');
   });
 
   it("an application's DATABASE_URL is never used", async () => {
@@ -151,7 +170,8 @@ describe('classify', () => {
     const working = write('working.json', JSON.stringify(evidenceOf({ started: '-1m' })));
     const one = await healthHere(['classify', stuck]);
     expect(one).toMatchObject({ code: 0, stderr: '' });
-    expect((await healthHere(['classify', stuck, '-o', 'text'])).stdout).toBe(one.stdout);
+    const screen = (await healthHere(['classify', stuck, working, '-o', 'text'])).stdout;
+    expect(screen).toMatch(/^■ stuck: [^]*Safe action:[^]*\n\n▶ working: /);
     expect(JSON.parse(one.stdout)).toMatchObject({ schemaVersion: 1, verdict: 'stuck' });
     const both = await healthHere(['classify', stuck, working]);
     expect(JSON.parse(both.stdout)).toMatchObject([{ verdict: 'stuck' }, { verdict: 'working' }]);
