@@ -171,6 +171,29 @@ export function addressesOf({ stateDir, env }: StackPlace): StackAddresses | und
   return { temporal: temporal.address, webUi: temporal.uiAddress, databaseUrl: postgres.url, outputRoot };
 }
 
+/** Holds what `env` of a local stack has put into the shell: a JSON list of values. */
+export const STACK_VARIABLE = 'TEMPORAL_HEALTH_LOCAL_STACK';
+
+/**
+ * The variables as a person set them. What an earlier `env` left in the shell is no wish: its database would be taken for
+ * somebody else's, and after `down` nothing could start for want of it.
+ */
+export function personsEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const values = stackValues(env[STACK_VARIABLE]);
+  return Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => name !== STACK_VARIABLE && !values.includes(value ?? '')),
+  );
+}
+
+function stackValues(text: string | undefined): readonly unknown[] {
+  try {
+    const values: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(values) ? values : [];
+  } catch {
+    return []; // Not ours, so nothing is known to be from us.
+  }
+}
+
 /**
  * The variables that lead every program of ours to this stack. A person's other TEMPORAL_* variables (a profile, an
  * API key) are for another cluster and are left out; the settings of this product stay.

@@ -19,6 +19,7 @@ import {
   bringUpWorker,
   endWorker,
   placesOf,
+  STACK_VARIABLE,
   stackEnvironment,
   withoutPassword,
   workerMark,
@@ -203,8 +204,9 @@ export async function environmentLines(place: StackPlace): Promise<string[]> {
   const path = `export PATH=${quote(placesOf(place.stateDir).bin)}:"$PATH"`;
   const addresses = addressesOf(place);
   if (addresses === undefined || !runs(readState(place.stateDir).temporal)) return [path];
-  const variables = stackEnvironment({}, addresses);
-  return [path, ...Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value ?? '')}`)];
+  const set = stackEnvironment({}, addresses);
+  const variables = { ...set, [STACK_VARIABLE]: JSON.stringify([addresses.databaseUrl, addresses.outputRoot]) };
+  return [path, ...Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`)];
 }
 
 export function welcome(addresses: StackAddresses): string {

@@ -15,7 +15,7 @@ import {
   takeDown,
   welcome,
 } from './stack.ts';
-import { addressesOf, stackEnvironment } from './stack-parts.ts';
+import { addressesOf, personsEnvironment, stackEnvironment } from './stack-parts.ts';
 import type { StackAddresses, StackPlace } from './stack-parts.ts';
 import { changeState, withLock } from './stack-state.ts';
 
@@ -36,7 +36,8 @@ than .temporal-health for runs, receipts and logs.
 
 const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
 
-function placeOf(env: NodeJS.ProcessEnv, interrupted = (): boolean => false): StackPlace {
+function placeOf(given: NodeJS.ProcessEnv, interrupted = (): boolean => false): StackPlace {
+  const env = personsEnvironment(given);
   return {
     root,
     stateDir: resolve(env['TEMPORAL_HEALTH_STATE_DIR'] ?? join(root, '.temporal-health')),

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isAlive, processesRunning, waitUntil } from '../../bin/dev/processes.ts';
-import { readState } from '../../bin/dev/stack-state.ts';
+import { readState, runs } from '../../bin/dev/stack-state.ts';
 import { testTemporal } from '../support/servers.ts';
 
 const script = fileURLToPath(new URL('../../temporal-dev.sh', import.meta.url));
@@ -57,12 +57,18 @@ const pids = () => {
   return [temporal?.pid, postgres?.pid, worker?.pid];
 };
 
-async function hold(port: number): Promise<Server | undefined> {
-  const server = createServer().listen(port, '127.0.0.1');
-  return Promise.race([
-    once(server, 'listening').then(() => server),
-    once(server, 'error').then(() => undefined), // Held by another program already: as good.
-  ]);
+/** Undefined where another program holds it already: as good. */
+function hold(port: number): Promise<Server | undefined> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('listening', () => {
+      resolve(server);
+    });
+    server.once('error', () => {
+      resolve(undefined);
+    });
+    server.listen(port, '127.0.0.1');
+  });
 }
 
 beforeEach(() => {
@@ -94,9 +100,10 @@ describe('the local stack', () => {
     expect(await run(['status'])).toMatchObject({ code: 0 });
 
     const start = 'temporal workflow start --type nobody --task-queue nobody --workflow-id kept -o json';
-    const inShell = `eval "$("$0" env)"; ${start} && temporal workflow describe -w kept`;
-    const shell = launchShell(inShell);
-    expect(await shell).toMatchObject({ code: 0 });
+    // The shell that was led to the stack stops and starts it as any other: its database is still the stack's own.
+    const inShell = `eval "$("$0" env)"; ${start} && temporal workflow describe -w kept && "$0" down && "$0" up`;
+    expect(await launchShell(inShell)).toMatchObject({ code: 0 });
+    expect(runs(readState(stateDir).postgres)).toBe(true);
 
     expect(await run(['down'])).toMatchObject({ code: 0, stdout: 'Stopped: the worker, Temporal, Postgres.\n' });
     expect(running()).toEqual([]);
@@ -220,7 +227,12 @@ describe('in the foreground', () => {
 async function launchShell(text: string) {
   const child = spawn('/bin/sh', ['-c', text, script], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, TEMPORAL_CLI: testTemporal().cli, TEMPORAL_HEALTH_STATE_DIR: stateDir },
+    env: {
+      ...process.env,
+      TEMPORAL_CLI: testTemporal().cli,
+      TEMPORAL_HEALTH_STATE_DIR: stateDir,
+      TEMPORAL_HEALTH_WORKER: join(folder, 'worker.ts'),
+    },
   });
   let output = '';
   child.stdout.on('data', (chunk) => (output += String(chunk)));
