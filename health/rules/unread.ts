@@ -73,10 +73,10 @@ export const childrenUnread: Rule = (view) => {
   );
 };
 
-/** Receipts are missing in the middle of a fence's sequence, and had time to arrive. */
-export const evidenceGap: Rule = ({ row, nowMs, policy }) => {
+/** Receipts are missing in the middle of a fence's sequence, and had time to arrive: a closed run waits for none any more. */
+export const evidenceGap: Rule = ({ row, open, nowMs, policy }) => {
   const gaps = Object.entries(row?.state.emitterGaps ?? {})
-    .filter(([, gap]) => nowMs >= gap.sinceMs + policy.gapGraceMs)
+    .filter(([, gap]) => !open || nowMs >= gap.sinceMs + policy.gapGraceMs)
     .sort(([a], [b]) => (a < b ? -1 : 1));
   if (gaps.length === 0) return null;
   return {
