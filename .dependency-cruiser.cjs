@@ -3,7 +3,7 @@
  * Right imports left: receipts (pure) <- health (pure) <- gather <- cli; receipts <- activities <- worker.ts.
  */
 const pureReceipts =
-  '^receipts/(receipt|envelope|contract|state|fold|digest|text|secrets|inspect|json-text|input|counts|store|errors|identity|duration)\\.ts$';
+  '^receipts/(receipt|envelope|contract|state|emitters|fold|digest|text|secrets|inspect|json-text|input|counts|store|refusals|errors|identity|duration)\\.ts$';
 const pureHealth =
   '^health/(verdict|evidence|policy|classify|actions|report|explain|plan-retry|judgement|view|liveness|stops|findings|failure|valid-until|index)\\.ts$|^health/rules/';
 const smallLibraries = '^node_modules/(@noble/hashes|canonicalize|ms)/';

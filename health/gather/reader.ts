@@ -2,7 +2,7 @@
  * The few raw questions that gathering asks of Temporal, behind an interface that tests and other transports can stand in
  * for. Each has a deadline, none needs a worker, and every failure leaves here as an error of ours with a stable code.
  */
-import type { Connection } from '@temporalio/client';
+import type { ConnectionLike } from '@temporalio/client';
 import { HealthError, isHealthError } from '../../receipts/errors.ts';
 import type { RunReference } from '../../receipts/store.ts';
 import type { CloseEvent, Description, TaskQueueState } from '../evidence.ts';
@@ -71,7 +71,7 @@ export function temporalError(error: unknown, address: string): HealthError {
 }
 
 export interface ReaderOptions {
-  readonly connection: Connection;
+  readonly connection: ConnectionLike;
   /** For error messages. */
   readonly address: string;
   /** Longest time of one call. */

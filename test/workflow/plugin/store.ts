@@ -53,6 +53,7 @@ export function switchedStore(): SwitchedStore {
         readChain: (...args) => inner.readChain(...args),
         listChains: (...args) => inner.listChains(...args),
         readReceipts: (...args) => inner.readReceipts(...args),
+        readRefusals: (...args) => inner.readRefusals(...args),
         recordObservation: (...args) => inner.recordObservation(...args),
         readObservation: (...args) => inner.readObservation(...args),
         recordJudgement: (...args) => inner.recordJudgement(...args),
