@@ -48,7 +48,8 @@ export async function runDueChecks(document: EvidenceDocument, env: NodeJS.Proce
     const entry = await runCheck(one, document, module);
     if (typeof entry === 'string') notes.push(entry);
     else {
-      notes.push(`Checked ${one.name} now, for the first time: ${entry.result}.`);
+      const cause = entry.cause === null ? '' : ` (${entry.cause})`;
+      notes.push(`Checked ${one.name} now, for the first time: ${entry.result}${cause}.`);
       checked = withEntry(checked, one.name, entry);
     }
   }

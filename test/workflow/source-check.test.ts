@@ -3,12 +3,18 @@ import { createServer } from 'node:http';
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { WorkflowFailedError } from '@temporalio/client';
 import type { ApplicationFailure } from '@temporalio/common';
+import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sourceCheckContract } from '../../activities/agents/source-check/contract.ts';
 import type { SideWorker } from '../../bin/dev/demo/children.ts';
 import type { SourceReport } from '../../activities/agents/source-check/report.ts';
 import type { SourceCheckResult } from '../../workflows/agents/source-check-messages.ts';
+import { migrate, openPostgresStore } from '../../receipts/postgres/index.ts';
+import { LAUNCHER } from '../cli/support/command.ts';
+import { freshDatabase } from '../support/servers.ts';
 import { agentsPlace } from './agents-place.ts';
 import type { AgentsPlace } from './agents-place.ts';
 
@@ -200,6 +206,43 @@ test('a document that changes during the check has no report that covers it, and
   const { judgement } = await place.judge.judge({ workflowId: handle.workflowId, runId: handle.firstExecutionRunId });
   expect(judgement).toMatchObject({ verdict: 'stuck', reason: 'closed-without-result' });
 });
+
+test('where the receipts are lost, the command counts the report’s links again by itself, with the example’s configuration', async () => {
+  document('lost.md', '[a](/one) [b](/two) [gone](/gone)');
+  const handle = await start('lost', { document: 'lost.md', base: origin });
+  await handle.result();
+  // A store that knows the contract and nothing of the run.
+  const lost = await freshDatabase();
+  try {
+    await migrate(lost.url);
+    const { evidence } = await place.judge.judge({ workflowId: handle.workflowId, runId: handle.firstExecutionRunId });
+    const store = openPostgresStore({ url: lost.url, clusterId: evidence.run.clusterId });
+    await store.registerContracts('default', [sourceCheckContract.contract]);
+    await store.close();
+    const explain = async (config: string) => {
+      const args = ['explain', '-w', handle.workflowId, '-o', 'json'];
+      const env = { ...place.env, TEMPORAL_HEALTH_DATABASE_URL: lost.url, TEMPORAL_HEALTH_CONFIG: config };
+      const { stdout } = await execa(process.execPath, [LAUNCHER, ...args], { env, extendEnv: false });
+      return JSON.parse(stdout) as object;
+    };
+    expect(await explain('')).toMatchObject({ judgement: { verdict: 'false-success', reason: 'deliverable-missing' } });
+    const config = fileURLToPath(new URL('../../examples/health.config.ts', import.meta.url));
+    expect(await explain(config)).toMatchObject({
+      judgement: { verdict: 'healthy', reason: 'verified' },
+      notes: ['Checked report now, for the first time: pass.'],
+    });
+    // It counts, and believes nothing: a source that the report leaves out is missed.
+    const file = join(place.outputRoot, `${handle.workflowId}.json`);
+    const report = reportOf(handle.workflowId);
+    writeFileSync(file, JSON.stringify({ ...report, sources: report.sources.slice(1) }));
+    expect(await explain(config)).toMatchObject({
+      judgement: { verdict: 'false-success', reason: 'deliverable-failed' },
+      notes: ['Checked report now, for the first time: fail (incomplete).'],
+    });
+  } finally {
+    await lost.drop();
+  }
+}, 120_000);
 
 test('a cancelled check stops asking and ends as cancelled', async () => {
   document('cancelled.md', Array.from({ length: 50 }, (_, n) => `[l${n}](/c${n})`).join('\n'));
