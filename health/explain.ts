@@ -77,7 +77,7 @@ export function explain(evidence: EvidenceDocument, judgement: Judgement): Expla
       history(view),
       taskQueue(view),
     ],
-    safeAction: SAFE[judgement.safeAction],
+    safeAction: SAFE_BY_REASON[judgement.reason] ?? SAFE[judgement.safeAction],
     forbidden: judgement.forbidden.map((what) => FORBIDDEN_TEXT[what]),
     wouldChange: wouldChange(judgement, view),
   };
@@ -89,11 +89,12 @@ function milestone(view: View): Component {
     const asked = view.evidence.storeAsked ? 'none reported' : 'no store was asked';
     return { component: 'milestone', vote: null, says: [asked] };
   }
-  const fresh = view.nowMs < last.freshUntilMs;
+  // A closed run neither works nor hangs: what it changed last is told, and says nothing more.
+  const vote = !view.open ? null : view.nowMs < last.freshUntilMs ? 'working' : 'stuck';
   const again = last.latestReceiptId !== last.change[2];
   return {
     component: 'milestone',
-    vote: fresh ? 'working' : 'stuck',
+    vote,
     says: [
       `"${last.name}" changed `,
       { atMs: last.changedAtMs },
@@ -166,9 +167,15 @@ function deliverable(view: View): Component {
     const entry = receiptFor(due, view);
     return `${due.name}: ${entry === null ? 'no receipt' : `${entry.result} at ${entry.destination}`}`;
   });
-  const passed = view.dueDeliverables.every((due) => receiptFor(due, view)?.result === 'pass');
-  const vote = view.status === 'COMPLETED' ? (passed ? 'healthy' : 'false-success') : null;
+  const vote = view.status === 'COMPLETED' ? deliverableVote(view) : null;
   return { component: 'deliverable', vote, says: [says.join('; ')] };
+}
+
+/** The worst of them: a missing or failing one, then one that nobody could look at. */
+function deliverableVote(view: View): Verdict {
+  const results = view.dueDeliverables.map((due) => receiptFor(due, view)?.result ?? 'missing');
+  if (results.every((result) => result === 'pass')) return 'healthy';
+  return results.some((result) => result !== 'pass' && result !== 'unread') ? 'false-success' : 'uncertain';
 }
 
 function budget(view: View): Component {
@@ -228,6 +235,13 @@ const SAFE: Readonly<Record<Action, string>> = {
   redeliver: 'Deliver the same digest again, by the transport only.',
   'close-with-evidence': 'Close it with this evidence.',
   none: 'Nothing is due.',
+};
+
+/** Where the action alone would send somebody to the wrong place. */
+const SAFE_BY_REASON: Partial<Readonly<Record<Reason, string>>> = {
+  'evidence-unread': 'Make the unread source readable, then ask again; until then change nothing.',
+  'evidence-outage': 'Bring the store back, then ask again; until then change nothing.',
+  'deliverable-unchecked': 'Make its destination readable and run the check again.',
 };
 
 const FORBIDDEN_TEXT: Readonly<Record<Forbidden, string>> = {

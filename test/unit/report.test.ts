@@ -14,13 +14,15 @@ function judged(given: object): {
   row: ReportRow;
   judgement: Judgement;
   vote: (name: ComponentName) => Verdict | null;
+  safeAction: string;
 } {
   const document = evidenceOf(given);
   const judgement = classify(document, document.policy, document.nowMs);
-  const { components } = explain(document, judgement);
+  const { components, safeAction } = explain(document, judgement);
   return {
     row: reportRow(document, judgement),
     judgement,
+    safeAction,
     vote: (name) => components.find(({ component }) => component === name)?.vote ?? null,
   };
 }
@@ -112,6 +114,38 @@ describe('explain', () => {
     expect(found.judgement).toMatchObject({ verdict: 'stuck', reason: 'milestone-stale' });
     expect(found.vote('heartbeat')).toBeNull();
     expect(found.vote('milestone')).toBe('stuck');
+  });
+
+  it('of a closed run the milestone tells what changed last and votes for nothing', () => {
+    const found = judged({
+      ...{ status: 'COMPLETED', closed: '-1m' },
+      receipts: [
+        { progress: 'pages', digest: 'd1', at: '-2m' },
+        { deliverable: 'report', check: 'file-digest', result: 'pass', at: '-1m' },
+      ],
+    });
+    expect(found.judgement).toMatchObject({ verdict: 'healthy' });
+    expect(found.vote('milestone')).toBeNull();
+    expect(found.vote('deliverable')).toBe('healthy');
+  });
+
+  it.each([
+    ['unread', 'uncertain', 'Make its destination readable and run the check again.'],
+    ['fail', 'false-success', 'Reopen it as an incident: it reports success, and the evidence does not.'],
+  ] as const)('a check that says %s votes as the verdict does, and the advice fits', (result, verdict, advice) => {
+    const found = judged({
+      ...{ status: 'COMPLETED', closed: '-1m' },
+      receipts: [{ deliverable: 'report', check: 'file-digest', result, at: '-1m' }],
+    });
+    expect(found.judgement).toMatchObject({ verdict });
+    expect(found.vote('deliverable')).toBe(verdict);
+    expect(found.safeAction).toBe(advice);
+  });
+
+  it('a source that could not be read sends nobody to a destination', () => {
+    const found = judged({ unread: [{ source: 'store' }] });
+    expect(found.judgement).toMatchObject({ verdict: 'uncertain', reason: 'evidence-unread' });
+    expect(found.safeAction).toMatch(/^Make the unread source readable/);
   });
 
   it('knows a time from a length', () => {
