@@ -16,13 +16,14 @@ import { deliverableUnchecked, falseSuccess, notDelivered } from './rules/delive
 import { effectMissing } from './rules/due-effects.ts';
 import { effectContradicted, effectLevel, effectUnsettled } from './rules/effects.ts';
 import { continued, unknownRun } from './rules/known.ts';
-import { expected, loop, milestoneFresh, milestoneStale, resumed, silent, starting } from './rules/milestones.ts';
+import { expected, loop, milestoneFresh, milestoneStale, resumed, silent } from './rules/milestones.ts';
 import { noPoller } from './rules/no-poller.ts';
 import { notInstrumented } from './rules/not-instrumented.ts';
 import { pausedWithoutWait } from './rules/paused.ts';
 import { reportingFailure } from './rules/reporting-failure.ts';
 import { attemptsSpent, deadlineSpent, permanentFailure, retryCannotFinish } from './rules/retries.ts';
 import type { Decision, Rule } from './rules/rule.ts';
+import { starting } from './rules/starting.ts';
 import { stopUnconfirmed } from './rules/stop-unconfirmed.ts';
 import { childrenUnread, evidenceGap, evidenceOutage, evidenceUnread, queueUnread } from './rules/unread.ts';
 import { decisionNotConsumed, parked, waiting, waitIncomplete, waitOverdue, waitUnresolvable } from './rules/waits.ts';

@@ -54,6 +54,8 @@ export interface PendingActivity {
   readonly lastHeartbeatAtMs: number | null;
   readonly heartbeatTimeoutMs: number | null;
   readonly nextAttemptAtMs: number | null;
+  /** When the attempt before the current one ended; null or absent where there was none or nobody told it. */
+  readonly lastAttemptEndedAtMs?: number | null;
   /** When schedule-to-close ends it. */
   readonly expiresAtMs: number | null;
   readonly lastFailure: Failure | null;

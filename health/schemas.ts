@@ -43,6 +43,7 @@ const pendingActivity = z.strictObject({
   lastHeartbeatAtMs: nullable(timeMs),
   heartbeatTimeoutMs: nullable(z.int().positive()),
   nextAttemptAtMs: nullable(timeMs),
+  lastAttemptEndedAtMs: nullable(timeMs).exactOptional(),
   expiresAtMs: nullable(timeMs),
   lastFailure: nullable(failure),
   lastWorkerIdentity: nullable(label),

@@ -184,6 +184,7 @@ function activityOf(raw: RawActivity, workflowQueue: string | null): PendingActi
     lastHeartbeatAtMs: timeOf(raw.lastHeartbeatTime),
     heartbeatTimeoutMs: durationOf(options?.heartbeatTimeout),
     nextAttemptAtMs: timeOf(raw.nextAttemptScheduleTime),
+    lastAttemptEndedAtMs: timeOf(raw.lastAttemptCompleteTime),
     expiresAtMs: timeOf(raw.expirationTime),
     lastFailure: failureOf(raw.lastFailure),
     lastWorkerIdentity: shortText(raw.lastWorkerIdentity),

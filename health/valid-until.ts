@@ -3,6 +3,7 @@ import { heartbeatStaleAtMs, liveActivities, openEffects } from './liveness.ts';
 import { dueWork } from './rules/no-poller.ts';
 import { loopsUntilMs, resumedUntilMs } from './rules/milestones.ts';
 import { destinationFreshUntilMs } from './rules/reporting-failure.ts';
+import { startupLimits } from './rules/starting.ts';
 import { resumeGraceEndsAtMs } from './rules/waits.ts';
 import { stopGraceEndsAtMs, stopsOf } from './stops.ts';
 import type { View } from './view.ts';
@@ -22,7 +23,7 @@ function limits(view: View): readonly (number | null)[] {
   if (!view.open) return always;
   return [
     ...always,
-    view.startedAtMs === null ? null : view.startedAtMs + policy.startupGraceMs,
+    ...startupLimits(view),
     view.deadlineMs,
     resumedUntilMs(view),
     ...view.milestones.flatMap((milestone) => [

@@ -72,7 +72,7 @@ export function bind(given: Evidence, policy: Policy, nowMs: number): View {
   const { row, findings } = boundRow(evidence, policy);
   const fingerprint = evidence.missionFingerprint ?? row?.missionFingerprint ?? null;
   const mission = row?.state.missions[missionKey(fingerprint)] ?? EMPTY_MISSION;
-  const startedAtMs = earliest(describe?.startedAtMs, listed?.startedAtMs, row?.firstReceiptAtMs);
+  const startedAtMs = earliest((describe ?? listed)?.startedAtMs, row?.firstReceiptAtMs);
   const budgetEndMs =
     contract?.budgets.runMs === undefined || startedAtMs === null ? undefined : startedAtMs + contract.budgets.runMs;
   return {

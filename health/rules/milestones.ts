@@ -1,4 +1,4 @@
-/** Steps 7 and 9: real progress, declared silence, start-up; and what it is called when there is none of them. */
+/** Steps 7 and 9: real progress and declared silence; and what it is called when there is neither. */
 import { heartbeatAtMs, liveActivities } from '../liveness.ts';
 import type { Fact } from '../judgement.ts';
 import { fact } from '../view.ts';
@@ -56,18 +56,6 @@ export const resumed: Rule = (view) => {
     reason: 'resumed',
     message: 'A wait ended lately; the next milestone is not due yet.',
     decisive: [fact('store', 'resumedAtMs', view.mission.resumedAtMs)],
-  };
-};
-
-/** A chain that has just begun may be silent. Continuing as new does not begin it again. */
-export const starting: Rule = ({ open, startedAtMs, milestones, nowMs, policy }) => {
-  if (!open || startedAtMs === null || milestones.length > 0) return null;
-  if (nowMs >= Math.min(startedAtMs, nowMs) + policy.startupGraceMs) return null;
-  return {
-    verdict: 'working',
-    reason: 'starting',
-    message: 'Started lately; the first milestone is not due yet.',
-    decisive: [fact('describe', 'startedAtMs', startedAtMs)],
   };
 };
 

@@ -80,6 +80,7 @@ function activityOf(activity: z.infer<typeof activitySchema>, nowMs: number): Pe
     lastHeartbeatAtMs: optionalTimeMs(activity.heartbeat, nowMs),
     heartbeatTimeoutMs: activity.heartbeatTimeout === undefined ? null : lengthMs(activity.heartbeatTimeout),
     nextAttemptAtMs: optionalTimeMs(activity.next, nowMs),
+    ...(activity.ended === undefined ? {} : { lastAttemptEndedAtMs: optionalTimeMs(activity.ended, nowMs) }),
     expiresAtMs: optionalTimeMs(activity.expires, nowMs),
     lastFailure:
       failure === undefined ? null : typeof failure === 'string' ? { type: failure, nonRetryable: false } : failure,

@@ -30,6 +30,8 @@ export const activitySchema = z.strictObject({
   heartbeat: optionalTime,
   heartbeatTimeout: text.optional(),
   next: optionalTime,
+  /** When the attempt before ended. */
+  ended: optionalTime,
   expires: optionalTime,
   failure: z.union([text, z.strictObject({ type: text, nonRetryable: z.boolean() })]).optional(),
   worker: text.optional(),

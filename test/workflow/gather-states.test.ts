@@ -92,6 +92,8 @@ describe('gathering a run from a real server', () => {
       taskQueue,
       paused: null,
     });
+    const { nextAttemptAtMs, lastAttemptEndedAtMs } = found.describe.pendingActivities[0] ?? {};
+    expect(Math.round(((nextAttemptAtMs ?? 0) - (lastAttemptEndedAtMs ?? 0)) / 1_000)).toBe(60);
     expect(found.taskQueues).toEqual([]);
     const { document, failureTexts } = await gatherRun({ namespace, workflowId }, sources);
     expect(Object.values(failureTexts)).toEqual(['connect ECONNREFUSED']);

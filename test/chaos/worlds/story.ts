@@ -154,6 +154,9 @@ export class Story {
       lastHeartbeatAtMs: null,
       heartbeatTimeoutMs: beatsEveryMs === null ? null : 3 * beatsEveryMs,
       nextAttemptAtMs: null,
+      lastAttemptEndedAtMs: again
+        ? ((before.state === 'SCHEDULED' ? before.lastAttemptEndedAtMs : null) ?? this.nowMs)
+        : null,
       expiresAtMs: null,
       lastFailure: again ? before.lastFailure : null,
       lastWorkerIdentity: 'worker-1',
@@ -179,6 +182,7 @@ export class Story {
     this.start('attempt', {
       state: 'SCHEDULED',
       lastStartedAtMs: before?.lastStartedAtMs ?? null,
+      lastAttemptEndedAtMs: this.nowMs,
       nextAttemptAtMs,
       lastFailure: failure,
     });

@@ -128,6 +128,7 @@ const activity = fc.record({
   heartbeat: optional(anyTime),
   heartbeatTimeout: fc.constantFrom('30s', '10m'),
   next: optional(anyTime),
+  ended: optional(past),
   expires: optional(anyTime),
   failure: fc.constantFrom('HTTP503', 'HTTP422', 'Timeout'),
   queue: fc.constantFrom('main', 'other'),
