@@ -240,8 +240,13 @@ export class ActivityRecorder implements ActivityReceipts {
   }
 
   bodyContext(nowMs: number): BodyContext {
-    const checks = Object.values(this.#contract?.checks ?? {}).map((check) => check.name);
-    return { nowMs, checks: new Set(checks), missionFingerprint: this.#facts?.missionFingerprint ?? null };
+    const checks = Object.values(this.#contract?.checks ?? {});
+    return {
+      nowMs,
+      checks: new Set(checks.map(({ name }) => name)),
+      digestChecks: new Set(checks.flatMap(({ name, findsDigest }) => (findsDigest === true ? [name] : []))),
+      missionFingerprint: this.#facts?.missionFingerprint ?? null,
+    };
   }
 
   /** @throws HealthError what is wrong with the input; nothing is spent then */

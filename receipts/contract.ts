@@ -97,6 +97,8 @@ export interface CheckFinding {
 export interface DeliverableCheck {
   readonly name: string;
   readonly options: Readonly<Record<string, unknown>>;
+  /** Every pass of it has the digest of what it found: a pass without one is refused (DELIVERABLE_DIGEST). */
+  readonly findsDigest?: boolean;
   readonly run: (request: CheckRequest) => Promise<CheckFinding>;
 }
 

@@ -29,7 +29,12 @@ const MAXIMUM_COUNTED_BYTES = 64 * 1024 ** 2;
 /** A file below a configured root: there, whole, not empty, with its digest and, where asked, its coverage. */
 export function fileDigest(options: FileDigestOptions = {}): DeliverableCheck {
   const own = given(options);
-  return { name: FILE_DIGEST, options: own, run: (request) => run(request, { ...own, ...request.options }) };
+  return {
+    name: FILE_DIGEST,
+    options: own,
+    findsDigest: true,
+    run: (request) => run(request, { ...own, ...request.options }),
+  };
 }
 
 async function run(request: CheckRequest, options: Options): Promise<CheckFinding> {

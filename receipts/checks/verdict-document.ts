@@ -39,7 +39,12 @@ type Verdict = Partial<Record<(typeof REQUIRED)[number] | (typeof OPTIONAL)[numb
 /** Passes only on a well-formed verdict about this run (or mission) with the declared passing value. */
 export function verdictDocument(options: VerdictDocumentOptions = {}): DeliverableCheck {
   const own = given(options);
-  return { name: VERDICT_DOCUMENT, options: own, run: (request) => run(request, { ...own, ...request.options }) };
+  return {
+    name: VERDICT_DOCUMENT,
+    options: own,
+    findsDigest: true,
+    run: (request) => run(request, { ...own, ...request.options }),
+  };
 }
 
 async function run(request: CheckRequest, options: Options): Promise<CheckFinding> {
