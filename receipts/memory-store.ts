@@ -44,6 +44,11 @@ const chainKey = (chain: ChainReference): string => keyOf(chain.namespace, chain
 const newestBy = <T>(items: readonly T[], timeOf: (item: T) => number): T | null =>
   items.reduce<T | null>((best, item) => (best === null || timeOf(item) >= timeOf(best) ? item : best), null);
 
+const isUntil =
+  (untilMs: number) =>
+  ({ recordedAtMs }: { readonly recordedAtMs: number }): boolean =>
+    recordedAtMs <= untilMs;
+
 export function createMemoryStore(options: MemoryStoreOptions): ReceiptStore {
   return new MemoryStore(options.clusterId, options.nowMs ?? Date.now);
 }
@@ -182,15 +187,17 @@ class MemoryStore implements ReceiptStore {
     return Promise.resolve({ rows: page, cursor: rows.length > limit && last !== undefined ? chainKey(last) : null });
   }
 
-  readReceipts(chain: ChainReference, limit: number): Promise<readonly StoredReceipt[]> {
-    const receipts = [...(this.#chains.get(chainKey(chain))?.receipts ?? [])].sort(
-      (a, b) => a.recordedAtMs - b.recordedAtMs || compareOrder(a, b) || (a.receiptId < b.receiptId ? -1 : 1),
-    );
+  readReceipts(chain: ChainReference, limit: number, untilMs = Infinity): Promise<readonly StoredReceipt[]> {
+    const stored = this.#chains.get(chainKey(chain))?.receipts ?? [];
+    const receipts = stored
+      .filter(isUntil(untilMs))
+      .sort((a, b) => a.recordedAtMs - b.recordedAtMs || compareOrder(a, b) || (a.receiptId < b.receiptId ? -1 : 1));
     return Promise.resolve(receipts.slice(0, limit));
   }
 
-  readRefusals(chain: ChainReference): Promise<readonly StoredRefusal[]> {
-    const refusals = [...(this.#chains.get(chainKey(chain))?.refusals.values() ?? [])];
+  readRefusals(chain: ChainReference, untilMs = Infinity): Promise<readonly StoredRefusal[]> {
+    const stored = [...(this.#chains.get(chainKey(chain))?.refusals.values() ?? [])];
+    const refusals = stored.filter(isUntil(untilMs));
     return Promise.resolve(refusals.sort((a, b) => a.recordedAtMs - b.recordedAtMs || compareOrder(a, b)));
   }
 
@@ -200,9 +207,9 @@ class MemoryStore implements ReceiptStore {
     return Promise.resolve();
   }
 
-  readObservation(chain: ChainReference, closedOnly: boolean): Promise<Observation | null> {
+  readObservation(chain: ChainReference, closedOnly: boolean, untilMs = Infinity): Promise<Observation | null> {
     const all = this.#observed.get(chainKey(chain)) ?? [];
-    const asked = all.filter(({ closed }) => closed || !closedOnly);
+    const asked = all.filter(({ closed, observedAtMs }) => (closed || !closedOnly) && observedAtMs <= untilMs);
     return Promise.resolve(newestBy(asked, ({ observedAtMs }) => observedAtMs));
   }
 
@@ -215,8 +222,9 @@ class MemoryStore implements ReceiptStore {
     return Promise.resolve(true);
   }
 
-  readJudgement(chain: ChainReference): Promise<JudgementRecord | null> {
-    return Promise.resolve(this.#judged.get(chainKey(chain))?.at(-1) ?? null);
+  readJudgement(chain: ChainReference, untilMs = Infinity): Promise<JudgementRecord | null> {
+    const all = this.#judged.get(chainKey(chain)) ?? [];
+    return Promise.resolve(all.findLast(({ judgedAtMs }) => judgedAtMs <= untilMs) ?? null);
   }
 
   recordGap(gap: OutageGap): Promise<void> {

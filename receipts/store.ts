@@ -90,20 +90,20 @@ export interface ReceiptStore {
   readChain(run: RunReference): Promise<ChainRow | null>;
   /** Chain rows by workflow id and chain id, at most `limit` a page; `changedSinceMs` leaves out what got no receipt since. */
   listChains(query: { namespace: string; limit: number; cursor?: string; changedSinceMs?: number }): Promise<ChainPage>;
-  /** The first `limit` receipts of a chain as they were recorded, late ones too. */
-  readReceipts(chain: ChainReference, limit: number): Promise<readonly StoredReceipt[]>;
+  /** The first `limit` receipts of a chain as they were recorded, late ones too; those recorded until `untilMs`, if given. */
+  readReceipts(chain: ChainReference, limit: number, untilMs?: number): Promise<readonly StoredReceipt[]>;
   /**
    * The places that the store refused of a chain. What `emit` refuses leaves its place here, so that the sequence has no hole
    * where its sender was told; only one whose identity cannot be stored, or of another cluster, leaves none.
    */
-  readRefusals(chain: ChainReference): Promise<readonly StoredRefusal[]>;
+  readRefusals(chain: ChainReference, untilMs?: number): Promise<readonly StoredRefusal[]>;
   recordObservation(observation: Observation): Promise<void>;
-  /** The newest observation of a chain, closed ones only where asked. */
-  readObservation(chain: ChainReference, closedOnly: boolean): Promise<Observation | null>;
+  /** The newest observation of a chain, closed ones only where asked; the newest until `untilMs`, if given. */
+  readObservation(chain: ChainReference, closedOnly: boolean, untilMs?: number): Promise<Observation | null>;
   /** Appends a judgement unless the newest of the chain says the same verdict and reason; true when appended. */
   recordJudgement(judgement: JudgementRecord): Promise<boolean>;
-  /** The newest judgement of a chain. */
-  readJudgement(chain: ChainReference): Promise<JudgementRecord | null>;
+  /** The newest judgement of a chain; the newest until `untilMs`, if given. */
+  readJudgement(chain: ChainReference, untilMs?: number): Promise<JudgementRecord | null>;
   /** Records an outage, or its end: one per worker, namespace and beginning. */
   recordGap(gap: OutageGap): Promise<void>;
   /** Outages that end after `sinceMs` or have not ended. */

@@ -1,11 +1,12 @@
 /** `explain`: one run, always described, with everything that speaks for and against its verdict. */
 import { Option } from '@commander-js/extra-typings';
 import { HealthError } from '../../receipts/errors.ts';
+import type { RunReference } from '../../receipts/store.ts';
 import { classify } from '../classify.ts';
 import type { EvidenceDocument } from '../evidence.ts';
 import { explain, EXPLAIN_SCHEMA_VERSION, factKind, phraseText } from '../explain.ts';
 import type { Explanation } from '../explain.ts';
-import { gatherRun, isUnreadable, readableStore } from '../gather.ts';
+import { gatherRun, gatherRunAt, isUnreadable, readableStore } from '../gather.ts';
 import type { GatheredRun, Sources } from '../gather.ts';
 import type { Judgement } from '../judgement.ts';
 import { isoTime } from '../report.ts';
@@ -20,10 +21,12 @@ import { explainText } from './explain-text.ts';
 import { identity, runIdentity } from './ids.ts';
 import { write } from './output.ts';
 import type { Program } from './program.ts';
+import { parseTime } from './times.ts';
 
 interface ExplainOptions {
   readonly workflowId: string;
   readonly runId?: string | undefined;
+  readonly at?: number | undefined;
   readonly export?: true | undefined;
   readonly exitStatus?: true | undefined;
 }
@@ -36,6 +39,11 @@ export function addExplain(program: Program, finish: Finish): void {
       new Option('-w, --workflow-id <id>', 'workflow id').argParser(identity('--workflow-id')).makeOptionMandatory(),
     )
     .addOption(new Option('-r, --run-id <id>', 'run id; the newest run without it').argParser(runIdentity('--run-id')))
+    .addOption(
+      new Option('--at <time>', 'as it was known at this moment, from the store').argParser((text) =>
+        parseTime(text, '--at'),
+      ),
+    )
     .option('--export', 'write the evidence document, for `classify`')
     .option('--exit-status', 'exit with 12, 11 or 10 when it is uncertain, a false success or stuck')
     .action(async (options, command) => {
@@ -45,26 +53,48 @@ export function addExplain(program: Program, finish: Finish): void {
 
 async function runExplain(options: ExplainOptions, context: Context): Promise<ExitCode> {
   const configuration = context.configuration();
-  const [{ openSources }, { runDueChecks }] = await Promise.all([import('./sources.ts'), import('./due-checks.ts')]);
+  const { openSources } = await import('./sources.ts');
   const { sources, errors, close } = await openSources(configuration);
   try {
     const { workflowId, runId } = options;
     const { namespace } = configuration;
     const reference = { namespace, workflowId, ...(runId === undefined ? {} : { runId }) };
-    const gathered = await gatherRun(reference, sources);
-    await requireKnown(gathered.document, sources, options);
-    const { document, notes } = await runDueChecks(gathered.document, process.env);
+    const found =
+      options.at === undefined ? await now(reference, sources, options) : await then(reference, options.at, sources);
+    const { document } = found.gathered;
     const judgement = classify(document, document.policy, document.nowMs);
     if (options.export) {
       if (context.format !== 'none') await write(`${JSON.stringify(document, null, 2)}\n`);
-    } else await print({ ...gathered, document }, judgement, notes, configuration, context);
-    await record(gathered.document, judgement, sources);
+    } else await print(found.gathered, judgement, found.notes, configuration, context);
+    if (found.seen !== null) await record(found.seen, judgement, sources);
     for (const error of errors) process.stderr.write(errorOut(error, context.format));
     if (errors.length > 0) return EXIT.unreachable;
     return options.exitStatus ? statusOf([judgement.verdict]) : EXIT.done;
   } finally {
     await close();
   }
+}
+
+interface Found {
+  readonly gathered: GatheredRun;
+  readonly notes: readonly string[];
+  /** What may be kept as seen now; null for a past moment. */
+  readonly seen: EvidenceDocument | null;
+}
+
+async function now(reference: RunReference, sources: Sources, options: ExplainOptions): Promise<Found> {
+  const gathered = await gatherRun(reference, sources);
+  await requireKnown(gathered.document, sources, options);
+  const { runDueChecks } = await import('./due-checks.ts');
+  const { document, notes } = await runDueChecks(gathered.document, process.env);
+  return { gathered: { ...gathered, document }, notes, seen: gathered.document };
+}
+
+async function then(reference: RunReference, atMs: number, sources: Sources): Promise<Found> {
+  const { document, judgedThen } = await gatherRunAt(reference, atMs, sources);
+  const said = judgedThen && `${judgedThen.verdict ?? 'no verdict'} (${judgedThen.reason})`;
+  const notes = judgedThen === null ? [] : [`Said by then, at ${isoTime(judgedThen.atMs) ?? ''}: ${String(said)}.`];
+  return { gathered: { document, failureTexts: {} }, notes, seen: null };
 }
 
 /** @throws HealthError NOT_FOUND, RUN_NOT_IN_MISSION; TEMPORAL_UNREACHABLE where nothing at all is known of the run. */

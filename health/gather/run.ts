@@ -258,7 +258,7 @@ async function childrenOf(
   return [...(await Promise.all(judged)), ...children.slice(CHILDREN_LIMIT).map(unjudged)];
 }
 
-function noteChild(code: string, unread: Unread[]): void {
+export function noteChild(code: string, unread: Unread[]): void {
   if (!unread.some((known) => known.source === 'children' && known.code === code)) {
     unread.push({ source: 'children', code });
   }

@@ -141,25 +141,27 @@ class PostgresStore implements ReceiptStore {
     return { rows, cursor: records.length > limit && last !== undefined ? writeCursor(last) : null };
   }
 
-  async readReceipts(chain: ChainReference, limit: number): Promise<readonly StoredReceipt[]> {
+  async readReceipts(chain: ChainReference, limit: number, untilMs?: number): Promise<readonly StoredReceipt[]> {
     const records = await this.#ask<ReceiptRecord>(
       'read_receipts',
       `select r.* from temporal_health.receipts as r
        where r.chain_id = $4 and r.cluster_id = $1 and r.namespace = $2 and r.workflow_id = $3
+         and ($6::bigint is null or r.recorded_at_ms <= $6)
        order by r.recorded_at_ms, r.fence, r.attempt, r.sequence, r.receipt_id
        limit $5`,
-      [this.clusterId, chain.namespace, chain.workflowId, chain.chainId, limit],
+      [...this.#keyOf(chain), limit, untilMs ?? null],
     );
     return records.map(storedReceipt);
   }
 
-  async readRefusals(chain: ChainReference): Promise<readonly StoredRefusal[]> {
+  async readRefusals(chain: ChainReference, untilMs?: number): Promise<readonly StoredRefusal[]> {
     const records = await this.#ask<RefusalRecord>(
       'read_refusals',
       `select r.* from temporal_health.refusals as r
        where r.cluster_id = $1 and r.namespace = $2 and r.workflow_id = $3 and r.chain_id = $4
+         and ($5::bigint is null or r.recorded_at_ms <= $5)
        order by r.recorded_at_ms, r.fence, r.attempt, r.sequence`,
-      this.#keyOf(chain),
+      [...this.#keyOf(chain), untilMs ?? null],
     );
     return records.map(storedRefusal);
   }
@@ -178,14 +180,15 @@ class PostgresStore implements ReceiptStore {
     return [this.clusterId, chain.namespace, chain.workflowId, chain.chainId];
   }
 
-  async readObservation(chain: ChainReference, closedOnly: boolean): Promise<Observation | null> {
+  async readObservation(chain: ChainReference, closedOnly: boolean, untilMs?: number): Promise<Observation | null> {
     const [found] = await this.#ask<ObservationRecord>(
       'read_observation',
       `select * from temporal_health.observations as o
        where o.cluster_id = $1 and o.namespace = $2 and o.workflow_id = $3 and o.chain_id = $4 and (o.closed or not $5)
+         and ($6::bigint is null or o.observed_at_ms <= $6)
        order by o.observed_at_ms desc, o.observation desc
        limit 1`,
-      [...this.#keyOf(chain), closedOnly],
+      [...this.#keyOf(chain), closedOnly, untilMs ?? null],
     );
     return found === undefined ? null : observation(found);
   }
@@ -208,14 +211,15 @@ class PostgresStore implements ReceiptStore {
     return answer?.appended === true;
   }
 
-  async readJudgement(chain: ChainReference): Promise<JudgementRecord | null> {
+  async readJudgement(chain: ChainReference, untilMs?: number): Promise<JudgementRecord | null> {
     const [found] = await this.#ask<JudgementRow>(
       'read_judgement',
       `select * from temporal_health.judgements as j
        where j.cluster_id = $1 and j.namespace = $2 and j.workflow_id = $3 and j.chain_id = $4
+         and ($5::bigint is null or j.judged_at_ms <= $5)
        order by j.place desc
        limit 1`,
-      this.#keyOf(chain),
+      [...this.#keyOf(chain), untilMs ?? null],
     );
     return found === undefined ? null : judgement(found);
   }

@@ -225,6 +225,28 @@ describe('report with a store, every worker dead', () => {
     expect(await store.readObservation(chain, false)).toMatchObject({ closed: false });
   });
 
+  it('explain --at says it again as it was known then, from the store alone, and keeps nothing', async () => {
+    const now = JSON.parse((await run(['explain', '-w', 'run-stuck', '-o', 'json'])).stdout) as {
+      judgedAt: string;
+      judgement: { verdict: string; reason: string; evidenceVersion: number };
+    };
+    const chain = await store.readChain({ namespace: 'default', workflowId: 'run-stuck' });
+    if (chain === null) throw new Error('no chain');
+    const seen = await store.readObservation(chain, false);
+    const then = await run(['explain', '-w', 'run-stuck', '--at', now.judgedAt, '-o', 'json']);
+    expect(then).toMatchObject({ code: 0, stderr: '' });
+    const said = JSON.parse(then.stdout) as { judgedAt: string; judgement: object; notes: string[] };
+    expect(said).toMatchObject({ judgedAt: now.judgedAt, judgement: now.judgement });
+    expect(said.notes).toEqual([expect.stringMatching(/^Said by then, at .*: stuck \(milestone-stale\)\.$/)]);
+    expect(await store.readObservation(chain, false)).toEqual(seen);
+
+    const before = await run(['explain', '-w', 'run-stuck', '--at', '2001-01-01T00:00:00Z']);
+    expect(before).toMatchObject({ code: 3, stdout: '' });
+    expect(before.stderr).toContain('At that moment the store had nothing of this run.');
+    expect(await run(['explain', '-w', 'run-stuck', '--at', 'yesterday'])).toMatchObject({ code: 2, stdout: '' });
+    expect(await run(['explain', '-w', 'run-stuck', '--at', '2101-01-01T00:00:00Z'])).toMatchObject({ code: 2 });
+  });
+
   it('explain runs a due check that never ran where it is told where to look, and else says that it did not', async () => {
     const without = await run(['explain', '-w', 'run-false', '-o', 'json']);
     expect(JSON.parse(without.stdout)).toMatchObject({

@@ -87,6 +87,20 @@ export function describeReading({ clusterId, store, emit, wholeRow }: StoreUnder
       expect(await store().readJudgement(chain)).toBeNull();
     });
 
+    it('gives the receipts and refusals that were recorded until a moment', async () => {
+      const run = someRun(clusterId());
+      const emitter = new Emitter(run);
+      const first = emitter.progress();
+      await emit(first, emitter.wait({}, { receiptId: first.receiptId }));
+      const [receipt] = await store().readReceipts(chainOf(run), 10);
+      const [refusal] = await store().readRefusals(chainOf(run));
+      const { recordedAtMs } = receipt!;
+      expect(await store().readReceipts(chainOf(run), 10, recordedAtMs)).toEqual([receipt]);
+      expect(await store().readReceipts(chainOf(run), 10, recordedAtMs - 1)).toEqual([]);
+      expect(await store().readRefusals(chainOf(run), refusal!.recordedAtMs)).toEqual([refusal]);
+      expect(await store().readRefusals(chainOf(run), refusal!.recordedAtMs - 1)).toEqual([]);
+    });
+
     it('has a clock that never goes back', async () => {
       const before = store().nowMs();
       await emit(new Emitter(someRun(clusterId())).progress());
@@ -111,6 +125,9 @@ export function describeReading({ clusterId, store, emit, wholeRow }: StoreUnder
         await store().recordObservation(one);
       expect(await store().readObservation(chainOf(run), false)).toEqual(observe(30, false));
       expect(await store().readObservation(chainOf(run), true)).toEqual(observe(20, true));
+      expect(await store().readObservation(chainOf(run), false, 29)).toEqual(observe(20, true));
+      expect(await store().readObservation(chainOf(run), false, 10)).toEqual(observe(10, true));
+      expect(await store().readObservation(chainOf(run), false, 9)).toBeNull();
     });
 
     it('appends a judgement when verdict or reason changed', async () => {
@@ -139,6 +156,8 @@ export function describeReading({ clusterId, store, emit, wholeRow }: StoreUnder
       for (const one of steps) appended.push(await store().recordJudgement(one));
       expect(appended).toEqual([true, false, true, true, false, true]);
       expect(await store().readJudgement(chainOf(run))).toEqual(steps[5]);
+      expect(await store().readJudgement(chainOf(run), steps[5]!.judgedAtMs - 1)).toEqual(steps[3]);
+      expect(await store().readJudgement(chainOf(run), steps[0]!.judgedAtMs - 1)).toBeNull();
       expect(await wholeRow(run)).toEqual(before);
     });
 

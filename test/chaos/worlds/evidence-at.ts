@@ -76,7 +76,7 @@ function losable(receipts: readonly StoredReceipt[], random: Random): StoredRece
   return inside[random.between(0, inside.length)];
 }
 
-function temporalAt(story: Story, nowMs: number): TemporalState {
+export function temporalAt(story: Story, nowMs: number): TemporalState {
   const isClosed = story.close !== null && nowMs >= story.close.atMs;
   const describe: Description = {
     status: isClosed ? (story.close?.status ?? 'RUNNING') : 'RUNNING',
