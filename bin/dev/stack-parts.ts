@@ -129,7 +129,7 @@ export function withoutPassword(url: string): string {
 }
 
 export async function bringUpPostgres(place: StackPlace): Promise<void> {
-  const { stateDir, env } = place;
+  const { stateDir, env, note } = place;
   const given = env['TEMPORAL_HEALTH_DATABASE_URL'];
   if (given !== undefined && given !== '') {
     await requireDatabase(given);
@@ -138,6 +138,10 @@ export async function bringUpPostgres(place: StackPlace): Promise<void> {
   }
   const dataDir = placesOf(stateDir).postgres;
   const known = readState(stateDir).postgres;
+  if (known !== undefined && known.pid === undefined) {
+    // Receipts so far lie there: nobody should wonder where they are.
+    note(`TEMPORAL_HEALTH_DATABASE_URL is not set any more: from ${withoutPassword(known.url)} to one of this checkout`);
+  }
   const server = await startPostgres({
     dataDir,
     port: runs(known) ? 'free' : await portFor(place, 'postgres', 'Postgres'),

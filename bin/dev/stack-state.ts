@@ -64,7 +64,8 @@ export function makeStateDir(stateDir: string): void {
   } catch (cause) {
     throw new DevServerError(
       'STATE_NOT_WRITABLE',
-      `${stateDir} cannot be written. Run this as the user whose folder it is, or remove it.`,
+      `${stateDir} cannot be written. Run this as the user whose folder it is, ` +
+        'remove it, or name another one by TEMPORAL_HEALTH_STATE_DIR.',
       { cause },
     );
   }
