@@ -140,7 +140,9 @@ export async function bringUpPostgres(place: StackPlace): Promise<void> {
   const known = readState(stateDir).postgres;
   if (known !== undefined && known.pid === undefined) {
     // Receipts so far lie there: nobody should wonder where they are.
-    note(`TEMPORAL_HEALTH_DATABASE_URL is not set any more: from ${withoutPassword(known.url)} to one of this checkout`);
+    note(
+      `TEMPORAL_HEALTH_DATABASE_URL is not set any more: from ${withoutPassword(known.url)} to one of this checkout`,
+    );
   }
   const server = await startPostgres({
     dataDir,
