@@ -6,6 +6,7 @@
  */
 import type { Context } from '@temporalio/activity';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Delta } from '../receipts/receipt.ts';
 
 const MARGIN_SHARE = 0.1;
 const MARGIN_MINIMUM_MS = 500;
@@ -17,10 +18,22 @@ const LOCAL_MAXIMUM_MS = 1_000;
 /** One commit takes less: an attempt that ran to its end still gets one try. */
 const FLOOR_MS = 200;
 
+const PROGRESS_KEY = 'temporal-health/progress';
+
+/** What a heartbeat of ours carries: what Temporal's own screens show beside "last heartbeat". No content (R15). */
+export interface BeatDetails {
+  readonly [PROGRESS_KEY]: { readonly milestone: string; readonly delta?: Delta };
+}
+
+function isBeatOfOurs(details: unknown): boolean {
+  return typeof details === 'object' && details !== null && PROGRESS_KEY in details;
+}
+
 export class Attempt {
   readonly #ctx: Context;
   readonly #endsAtMs: number;
   #lastDetails: unknown;
+  #beatWith: ((details?: unknown) => void) | null = null;
 
   /** @param runDeadlineMs when Temporal ends the run, epoch ms */
   constructor(ctx: Context, runDeadlineMs: number | null) {
@@ -38,6 +51,16 @@ export class Attempt {
     this.#endsAtMs = performance.now() + Math.max(0, lengthMs - marginMs);
     this.#lastDetails = info.heartbeatDetails;
     if (info.heartbeatTimeoutMs) this.#watchHeartbeats();
+  }
+
+  /**
+   * A milestone is a sign of life too, where one is expected: so a cancellation arrives without a heartbeat of the
+   * activity's own. The checkpoint of one that has its own stays what it is.
+   */
+  beat(progress: BeatDetails['temporal-health/progress']): void {
+    const isOurs = this.#lastDetails === undefined || isBeatOfOurs(this.#lastDetails);
+    if (isOurs) this.#lastDetails = { [PROGRESS_KEY]: progress } satisfies BeatDetails;
+    this.#beatWith?.(this.#lastDetails);
   }
 
   /** False when nothing more can be waited for: what comes now would come too late. */
@@ -83,6 +106,7 @@ export class Attempt {
   /** A heartbeat of ours must not wipe out the checkpoint of the activity's own last one. */
   #watchHeartbeats(): void {
     const original = this.#ctx.heartbeat;
+    this.#beatWith = original;
     Object.defineProperty(this.#ctx, 'heartbeat', {
       configurable: true,
       value: (details?: unknown) => {

@@ -7,4 +7,5 @@ export type {
   EffectStatement,
   ProgressAnswer,
   ProgressNote,
+  ReachedMilestone,
 } from './recorder.ts';

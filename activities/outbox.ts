@@ -3,7 +3,7 @@
  * take is sent again under the same id until it is acknowledged, refused or given up.
  */
 import type { Receipt } from '../receipts/envelope.ts';
-import type { EmitOutcome } from '../receipts/store.ts';
+import type { EmitOutcome, ReceiptStore } from '../receipts/store.ts';
 
 /** Where receipts go: the worker's connection to its store. */
 export interface ReceiptSink {
@@ -15,6 +15,8 @@ export interface ReceiptSink {
   emit(receipt: Receipt, options: { readonly linger: boolean }): Promise<EmitOutcome>;
   /** Somebody waits now: what of this receipt's emitter still lingers goes at once. */
   hasten(receipt: Receipt): void;
+  /** Asks the store. @throws HealthError STORE_UNAVAILABLE */
+  read<T>(question: (store: ReceiptStore) => Promise<T>): Promise<T>;
   /** Resolves when another try makes sense. */
   untilWorthTrying(): Promise<void>;
 }

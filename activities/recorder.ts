@@ -14,12 +14,13 @@ import type { CheckFinding, DefinedContract } from '../receipts/contract.ts';
 import { MonotoneCounts } from '../receipts/counts.ts';
 import { digestJson } from '../receipts/digest.ts';
 import { RECEIPT_SCHEMA_VERSION } from '../receipts/envelope.ts';
-import type { Envelope, Receipt, RunIdentity } from '../receipts/envelope.ts';
+import type { Envelope, Receipt, ReceiptOf, RunIdentity } from '../receipts/envelope.ts';
 import { HealthError } from '../receipts/errors.ts';
 import { JUDGED_CHECK } from '../receipts/input.ts';
 import type { BodyContext, DeliverableInput, EffectInput, ProgressInput, WaitInput } from '../receipts/input.ts';
 import { parseBody } from '../receipts/parse.ts';
 import type { Delta, ReceiptKind } from '../receipts/receipt.ts';
+import { missionKey } from '../receipts/state.ts';
 import type { RunFacts } from '../workflows/header.ts';
 import { Attempt } from './attempt.ts';
 import { findResult, unknownDeliverable } from './deliverables.ts';
@@ -33,6 +34,19 @@ export type ProgressNote = Omit<ProgressInput, 'milestone' | 'digest' | 'delta'>
 /** `recorded: true`: taken, and stored before the activity completes. An expected refusal is a value. */
 export type ProgressAnswer =
   { readonly recorded: true; readonly receiptId: string } | { readonly recorded: false; readonly error: HealthError };
+
+/** A milestone as it was stored when it was reached. */
+export interface ReachedMilestone {
+  readonly receiptId: string;
+  readonly digest: string;
+  readonly delta: Delta | null;
+  readonly step: string | null;
+  /** Epoch ms on the store's clock. */
+  readonly recordedAtMs: number;
+  /** The attempt that reached it, of whichever activity. */
+  readonly activityId: string;
+  readonly attempt: number;
+}
 
 /** `late`: kept, but a newer attempt has already written; what this attempt does changes nothing any more. */
 export interface Acknowledged {
@@ -68,6 +82,12 @@ export interface DeliverableReceipts {
 export interface ActivityReceipts {
   /** A milestone of this activity: never throws, never waits for the store. */
   progress(milestone: string, note: ProgressNote): Promise<ProgressAnswer>;
+  /**
+   * The last milestone that the chain reached, by whichever attempt or run: where a retry goes on. Null where there is none.
+   * It is as durable as the store, where heartbeat details may lag behind by most of the heartbeat's timeout.
+   * @throws ApplicationFailure STORE_UNAVAILABLE (retryable)
+   */
+  lastProgress(milestone: string): Promise<ReachedMilestone | null>;
   /** @throws ApplicationFailure WAIT_INCOMPLETE, WAIT_DEADLINE, RECEIPT_*; WORK_DONE_UNRECORDED (retryable) */
   wait(wait: WaitInput): Promise<Acknowledged>;
   /**
@@ -152,6 +172,8 @@ export class ActivityRecorder implements ActivityReceipts {
       }
       const receipt = this.#receipt('progress', progressInput(milestone, note));
       const outcome = this.outbox.add(receipt, { linger: true });
+      const { delta } = (receipt as Receipt & ReceiptOf<'progress'>).body;
+      this.attempt.beat({ milestone, ...(delta === undefined ? {} : { delta }) });
       void outcome.then((settled) => {
         if (settled.outcome === 'refused') this.#logRefusal(milestone, settled.error);
       });
@@ -161,6 +183,22 @@ export class ActivityRecorder implements ActivityReceipts {
       this.#logRefusal(milestone, refused);
       return Promise.resolve({ recorded: false, error: refused });
     }
+  }
+
+  async lastProgress(milestone: string): Promise<ReachedMilestone | null> {
+    const { namespace, workflowId, chainId, facts } = await this.#asFailures(() => this.identity());
+    await this.flush();
+    return this.#asFailures(async () => {
+      const row = await this.sink.read((store) => store.readChain({ namespace, workflowId, runId: chainId }));
+      const mission = row?.state.missions[missionKey(facts.missionFingerprint)];
+      const [, , receiptId] = mission?.milestones[milestone]?.seen[0] ?? [];
+      if (receiptId === undefined) return null;
+      const receipt = await this.sink.read((store) => store.readReceipt(receiptId));
+      if (receipt?.kind !== 'progress') return null;
+      const { recordedAtMs, emitter: activityId, attempt } = receipt;
+      const { digest, delta = null, step = null } = receipt.body;
+      return { receiptId, digest, delta, step, recordedAtMs, activityId, attempt };
+    });
   }
 
   async wait(wait: WaitInput): Promise<Acknowledged> {

@@ -95,7 +95,7 @@ export class StoreLink implements ReceiptSink {
     const key = {};
     this.#underWay.set(key, performance.now());
     try {
-      if (this.#commit === null) throw new HealthError('STORE_UNAVAILABLE', 'The store has not been reached yet.');
+      if (this.#commit === null) throw notReached();
       const outcome = await this.#commit.submit(receipt, options);
       if (this.#downSinceMs !== null) this.#bell.ring();
       return outcome;
@@ -109,6 +109,11 @@ export class StoreLink implements ReceiptSink {
 
   hasten(receipt: Receipt): void {
     void this.#commit?.flush(emitterKey(receipt));
+  }
+
+  async read<T>(question: (store: ReceiptStore) => Promise<T>): Promise<T> {
+    if (this.#store === null) throw notReached();
+    return question(this.#store);
   }
 
   async untilWorthTrying(): Promise<void> {
@@ -191,6 +196,10 @@ export class StoreLink implements ReceiptSink {
       }
     }
   }
+}
+
+function notReached(): HealthError {
+  return new HealthError('STORE_UNAVAILABLE', 'The store has not been reached yet.');
 }
 
 /** Wakes everybody who waits, and keeps nothing of who has stopped waiting. */

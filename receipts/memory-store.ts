@@ -195,6 +195,11 @@ class MemoryStore implements ReceiptStore {
     return Promise.resolve(receipts.slice(0, limit));
   }
 
+  readReceipt(receiptId: string): Promise<StoredReceipt | null> {
+    const stored = [...this.#chains.values()].flatMap(({ receipts }) => receipts);
+    return Promise.resolve(stored.find((receipt) => receipt.receiptId === receiptId) ?? null);
+  }
+
   readRefusals(chain: ChainReference, untilMs = Infinity): Promise<readonly StoredRefusal[]> {
     const stored = [...(this.#chains.get(chainKey(chain))?.refusals.values() ?? [])];
     const refusals = stored.filter(isUntil(untilMs));

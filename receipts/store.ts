@@ -92,6 +92,8 @@ export interface ReceiptStore {
   listChains(query: { namespace: string; limit: number; cursor?: string; changedSinceMs?: number }): Promise<ChainPage>;
   /** The first `limit` receipts of a chain as they were recorded, late ones too; those recorded until `untilMs`, if given. */
   readReceipts(chain: ChainReference, limit: number, untilMs?: number): Promise<readonly StoredReceipt[]>;
+  /** One receipt; null where the store has none of that id. */
+  readReceipt(receiptId: string): Promise<StoredReceipt | null>;
   /**
    * The places that the store refused of a chain. What `emit` refuses leaves its place here, so that the sequence has no hole
    * where its sender was told; only one whose identity cannot be stored, or of another cluster, leaves none.

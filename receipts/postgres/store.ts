@@ -154,6 +154,15 @@ class PostgresStore implements ReceiptStore {
     return records.map(storedReceipt);
   }
 
+  async readReceipt(receiptId: string): Promise<StoredReceipt | null> {
+    const [found] = await this.#ask<ReceiptRecord>(
+      'read_receipt',
+      'select r.* from temporal_health.receipts as r where r.receipt_id = $2 and r.cluster_id = $1',
+      [this.clusterId, receiptId],
+    );
+    return found === undefined ? null : storedReceipt(found);
+  }
+
   async readRefusals(chain: ChainReference, untilMs?: number): Promise<readonly StoredRefusal[]> {
     const records = await this.#ask<RefusalRecord>(
       'read_refusals',

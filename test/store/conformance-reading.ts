@@ -101,6 +101,13 @@ export function describeReading({ clusterId, store, emit, wholeRow }: StoreUnder
       expect(await store().readRefusals(chainOf(run), refusal!.recordedAtMs - 1)).toEqual([]);
     });
 
+    it('gives one receipt by its id', async () => {
+      const receipt = new Emitter(someRun(clusterId())).progress();
+      expect(await store().readReceipt(receipt.receiptId)).toBeNull();
+      await emit(receipt);
+      expect(await store().readReceipt(receipt.receiptId)).toMatchObject(receipt);
+    });
+
     it('has a clock that never goes back', async () => {
       const before = store().nowMs();
       await emit(new Emitter(someRun(clusterId())).progress());

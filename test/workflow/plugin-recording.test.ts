@@ -89,6 +89,32 @@ describe('recording', () => {
     expect((await receiptsOf(handle)).map(({ body }) => 'state' in body && body.state)).toEqual(['open', 'withdrawn']);
   });
 
+  it('lets a retry go on from the last milestone that is stored, whatever its heartbeat told the server', async () => {
+    const handle = await test.start('goesOn', []);
+    expect(await handle.result()).toBe('after nothing by attempt 1, 1 done');
+    expect((await receiptsOf(handle)).map(({ body }) => 'digest' in body && body.digest)).toEqual([
+      'after nothing',
+      'after after nothing',
+    ]);
+  });
+
+  it('beats by its milestones, so that a cancellation arrives and the server shows the progress', async () => {
+    const handle = await test.start('stepsUntilCancelled', []);
+    const beats = async (): Promise<unknown> => {
+      const { raw } = await handle.describe();
+      const [payload] = raw.pendingActivities?.[0]?.heartbeatDetails?.payloads ?? [];
+      return payload?.data && JSON.parse(Buffer.from(payload.data).toString());
+    };
+    await expect
+      .poll(beats, { timeout: 30_000 })
+      .toMatchObject({
+        'temporal-health/progress': { milestone: 'steps', delta: { done: expect.any(Number) as number } },
+      });
+    await handle.cancel();
+    await expect(handle.result()).rejects.toThrow();
+    expect((await handle.describe()).status.name).toBe('CANCELLED');
+  });
+
   it('costs no event without a helper, one for each receipt with one, and at most 300 bytes an activity', async () => {
     const cost = async (worker: RunningTestWorker, type: string): Promise<{ events: number; bytes: number }> => {
       const id = `${type}-${randomUUID()}`;

@@ -21,6 +21,7 @@ function sinkOf(answer: (receipt: Receipt) => Promise<EmitOutcome>) {
     hasten: () => {
       hurried += 1;
     },
+    read: () => Promise.reject(new Error('not asked here')),
     untilWorthTrying: () => Promise.resolve(),
   };
   return { sink, sent, hurried: () => hurried };

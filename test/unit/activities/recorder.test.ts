@@ -41,6 +41,7 @@ function recorderWith(check: DeliverableCheck): { recorder: ActivityRecorder; se
       return Promise.resolve({ outcome: 'stored' } as Awaited<ReturnType<ReceiptSink['emit']>>);
     },
     hasten: () => undefined,
+    read: () => Promise.reject(new Error('not asked here')),
     untilWorthTrying: () => Promise.resolve(),
   };
   const contract = defineContract({

@@ -1,5 +1,5 @@
 /** Activities of the plugin's tests. */
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, CancelledFailure, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { receipts } from '../../../activities/index.ts';
 
@@ -42,6 +42,28 @@ export const activities = {
     const runs = countBody();
     await receipts().progress('steps', { digest: `attempt-${runs}` });
     if (runs === 1) throw ApplicationFailure.retryable('the first attempt fails');
+  },
+
+  /** Goes on where an attempt before it stopped; beats only by its milestones. */
+  async goesOn(): Promise<string> {
+    const before = await receipts().lastProgress('steps');
+    await receipts().progress('steps', {
+      digest: `after ${before?.digest ?? 'nothing'}`,
+      done: 1 + (before?.delta?.done ?? 0),
+    });
+    if (before === null) throw ApplicationFailure.retryable('the first attempt fails');
+    return `${before.digest} by attempt ${String(before.attempt)}, ${String(before.delta?.done)} done`;
+  },
+
+  async stepsUntilCancelled(): Promise<void> {
+    const { cancellationSignal } = Context.current();
+    for (let done = 1; !cancellationSignal.aborted; done += 1) {
+      await receipts().progress('steps', { digest: `step-${String(done)}`, done });
+      await Context.current()
+        .sleep('100 ms')
+        .catch(() => undefined);
+    }
+    throw new CancelledFailure('as asked');
   },
 
   async deliver(): Promise<void> {

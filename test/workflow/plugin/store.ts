@@ -53,6 +53,7 @@ export function switchedStore(): SwitchedStore {
         readChain: (...args) => inner.readChain(...args),
         listChains: (...args) => inner.listChains(...args),
         readReceipts: (...args) => inner.readReceipts(...args),
+        readReceipt: async (receiptId) => (await answering()).readReceipt(receiptId),
         readRefusals: (...args) => inner.readRefusals(...args),
         recordObservation: (...args) => inner.recordObservation(...args),
         readObservation: (...args) => inner.readObservation(...args),

@@ -47,6 +47,14 @@ export async function says(step: string): Promise<void> {
   await activities.say(step);
 }
 
+export async function goesOn(): Promise<string> {
+  return activities.goesOn();
+}
+
+export async function stepsUntilCancelled(): Promise<void> {
+  await activities.stepsUntilCancelled();
+}
+
 export async function saysAllFour(step: string): Promise<void> {
   await activities.sayAllFour(step);
 }
