@@ -28,11 +28,14 @@ export const workAfterClose: Rule = (view) => {
   };
 };
 
-/** Described as open although its close event is there, or although the store has evidence of a later run of the chain. */
+/**
+ * Described otherwise than its close event says, or as open although the store has evidence of a later run of the chain. The
+ * list is no such source: it lags.
+ */
 export const sourcesDisagree: Rule = (view) => {
   const { evidence, describe, closeEvent: close, row } = view;
-  if (describe === null || !view.open) return null;
-  if (close !== null) {
+  if (describe === null) return null;
+  if (close !== null && (view.open || close.status !== describe.status)) {
     return {
       verdict: 'uncertain',
       reason: 'sources-disagree',
@@ -40,7 +43,7 @@ export const sourcesDisagree: Rule = (view) => {
       decisive: [fact('describe', 'status', describe.status), fact('close-event', 'status', close.status)],
     };
   }
-  if (row === null) return null;
+  if (!view.open || row === null) return null;
   if (row.runId === evidence.run.runId || row.runStartedAtMs <= describe.startedAtMs + view.policy.skewMs) return null;
   return {
     verdict: 'uncertain',

@@ -38,6 +38,7 @@ function unresolvableChild(wait: WaitEntry, view: View): ChildEvidence | null {
 function isOfUnreadChild({ resumeBy, condition }: WaitEntry, { evidence }: View): boolean {
   return (
     resumeBy === 'workflow' &&
+    condition !== null &&
     evidence.unread.some(({ source }) => source === 'children') &&
     !evidence.children.some(({ workflowId, verdict }) => workflowId === condition && verdict !== null)
   );
