@@ -22,7 +22,8 @@ interface Manifest {
 }
 
 beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), 'temporal-health-package-'));
+  // With a blank in it, as a person's folders have.
+  project = await mkdtemp(join(tmpdir(), 'temporal-health package-'));
   await execa('npm', ['run', 'build'], { cwd: root });
   await execa('npm', ['run', 'check:package'], { cwd: root });
   await execa('npm', ['pack', '--pack-destination', project], { cwd: root });
