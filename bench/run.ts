@@ -11,6 +11,7 @@ import { figure } from './spread.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<(options: BenchOptions) => Promise<BenchReport>>>> = {
   ingest: async () => (await import('./ingest.ts')).ingest,
+  classify: async () => (await import('./classify.ts')).classify,
   overhead: async () => (await import('./overhead.ts')).overhead,
 };
 const USAGE = `usage: npm run bench -- ${Object.keys(BENCHES).join('|')} [--rounds N] [--quick] [--floors]`;

@@ -51,7 +51,10 @@ const EXCUSES: readonly Rule[] = [
 ];
 
 /** No excuse counts while it is unknown whether anybody takes the work that waits; a run without one is stuck either way. */
-const excuseUnread: Rule = (view) => (EXCUSES.some((rule) => rule(view) !== null) ? queueUnread(view) : null);
+const excuseUnread: Rule = (view) => {
+  const unread = queueUnread(view);
+  return unread !== null && EXCUSES.some((rule) => rule(view) !== null) ? unread : null;
+};
 
 /** DESIGN's steps 2 to 9; step 1 is `bind`. */
 const STEPS: readonly Step[] = [
