@@ -32,3 +32,15 @@ test('an attempt that waits to start cannot be late with its heartbeat', () => {
   const view = bind(waits, waits.policy, waits.nowMs);
   expect(view.activities.map((activity) => heartbeatStaleAtMs(activity, view))).toEqual([null]);
 });
+
+test('settled effects that left the row still count by their name', () => {
+  const contract = { effects: { pay: { due: 'once' as const } }, deliverables: {} };
+  const done = asRow(evidenceOf({ status: 'COMPLETED', contract, receipts: [{ progress: 'p1', at: '-5m' }] }));
+  const { chain } = done;
+  if (chain === null) throw new Error('no row');
+  const reasonWith = (count: number): string => {
+    const state = { ...chain.state, settledOlder: { pay: count } };
+    return classify({ ...done, chain: { ...chain, state } }, done.policy, done.nowMs).reason;
+  };
+  expect([0, 1, 2].map(reasonWith)).toEqual(['effect-missing', 'verified', 'effect-contradicted']);
+});
