@@ -113,7 +113,14 @@ export class StoreLink implements ReceiptSink {
 
   async read<T>(question: (store: ReceiptStore) => Promise<T>): Promise<T> {
     if (this.#store === null) throw notReached();
-    return question(this.#store);
+    try {
+      return await question(this.#store);
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      // A password or a right that was changed under a running worker: work is not failed for good because of a note.
+      const { message } = asHealthError(error, 'STORE_UNAVAILABLE');
+      throw new HealthError('STORE_UNAVAILABLE', message, { cause: error });
+    }
   }
 
   async untilWorthTrying(): Promise<void> {

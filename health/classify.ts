@@ -103,10 +103,10 @@ export function classify(evidence: Evidence, policy: Policy, nowMs: number): Jud
   });
   // Standing still is what is left when nothing else decides; it never loses, so it is no finding.
   const decision = found[0] ?? milestoneStale(view) ?? silent(view);
-  // Nor does agreement: it is what is left where no rule found a fault.
+  // Nor does agreement: it is what is left where no rule found a fault. What decided is not said again (a wait is asked twice).
   const lost = found
     .slice(1)
-    .filter(({ verdict }) => verdict !== 'healthy')
+    .filter(({ verdict, reason }) => verdict !== 'healthy' && reason !== decision.reason)
     .map(toFinding);
   return {
     schemaVersion: JUDGEMENT_SCHEMA_VERSION,

@@ -61,6 +61,14 @@ export function statusFact({ describe, status }: View): Fact {
   return fact(describe === null ? 'list' : 'describe', 'status', status);
 }
 
+/** When the chain began, with the source that told it: its first receipt where Temporal was not asked or does not know. */
+export function startFact({ describe, evidence, startedAtMs }: View): Fact {
+  const told = describe ?? evidence.temporal.listed;
+  const isOfTemporal = told !== null && told.startedAtMs === startedAtMs;
+  if (!isOfTemporal) return fact('store', 'firstReceiptAtMs', startedAtMs);
+  return fact(describe === null ? 'list' : 'describe', 'startedAtMs', startedAtMs);
+}
+
 const OPEN_STATUSES: readonly RunStatus[] = ['RUNNING', 'PAUSED'];
 
 export function bind(given: Evidence, policy: Policy, nowMs: number): View {

@@ -1,7 +1,7 @@
 /** Steps 7 and 9: real progress and declared silence; and what it is called when there is neither. */
 import { heartbeatAtMs, liveActivities } from '../liveness.ts';
 import type { Fact } from '../judgement.ts';
-import { fact } from '../view.ts';
+import { fact, startFact } from '../view.ts';
 import type { Milestone, View } from '../view.ts';
 import type { Decision, Rule } from './rule.ts';
 
@@ -111,10 +111,6 @@ export function silent(view: View): Decision {
     verdict: 'stuck',
     reason: 'silent',
     message: 'It never reported a milestone, and no valid wait is open.',
-    decisive: [
-      fact('store', 'receipts', view.row?.receiptCount ?? 0),
-      fact('describe', 'startedAtMs', view.startedAtMs),
-      ...heartbeatFacts(view),
-    ],
+    decisive: [fact('store', 'receipts', view.row?.receiptCount ?? 0), startFact(view), ...heartbeatFacts(view)],
   };
 }

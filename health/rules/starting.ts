@@ -16,7 +16,7 @@
  * waiting again, until its attempts are spent.
  */
 import type { PendingActivity } from '../evidence.ts';
-import { fact } from '../view.ts';
+import { fact, startFact } from '../view.ts';
 import type { View } from '../view.ts';
 import { hasBudget } from './backoff.ts';
 import type { Decision, Rule } from './rule.ts';
@@ -24,14 +24,15 @@ import type { Decision, Rule } from './rule.ts';
 export const starting: Rule = (view) => (view.open ? (chainStarting(view) ?? attemptStarting(view)) : null);
 
 /** Continuing as new does not begin a chain again. */
-function chainStarting({ startedAtMs, milestones, nowMs, policy }: View): Decision | null {
+function chainStarting(view: View): Decision | null {
+  const { startedAtMs, milestones, nowMs, policy } = view;
   if (startedAtMs === null || milestones.length > 0) return null;
   if (nowMs >= Math.min(startedAtMs, nowMs) + policy.startupGraceMs) return null;
   return {
     verdict: 'working',
     reason: 'starting',
     message: 'Started lately; the first milestone is not due yet.',
-    decisive: [fact('describe', 'startedAtMs', startedAtMs)],
+    decisive: [startFact(view)],
   };
 }
 

@@ -101,10 +101,19 @@ export function failureOf(
       hint: 'Run: temporal-health migrate',
     });
   }
-  return new HealthError(unreachable, `Postgres at ${address.text} ${complaint(state)} (SQL state ${state}).`, {
-    cause,
-  });
+  const text = `Postgres at ${address.text} ${complaint(state)} (SQL state ${state}).`;
+  const mend = MENDED_BY_THE_OPERATOR.find(([states]) => states.test(state));
+  if (mend === undefined) return new HealthError(unreachable, text, { cause });
+  const [, code, hint] = mend;
+  return new HealthError(code, text, { cause, hint });
 }
+
+/** What no waiting cures: whoever starts is told at once, instead of taking the store for one that is away. */
+const MENDED_BY_THE_OPERATOR: readonly (readonly [states: RegExp, code: ErrorCode, hint: string])[] = [
+  [/^28/, 'NOT_ALLOWED', 'Check the user and the password of TEMPORAL_HEALTH_DATABASE_URL.'],
+  [/^42501$/, 'NOT_ALLOWED', 'Grant this role what it needs in the schema temporal_health, or use another role.'],
+  [/^3D000$/, 'CONFIG_MISSING', 'Create the database, or correct its name in TEMPORAL_HEALTH_DATABASE_URL.'],
+];
 
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && /timeout/i.test(error.message);

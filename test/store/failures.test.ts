@@ -19,9 +19,10 @@ describe('a failure of Postgres', () => {
     ['57014', 'STORE_UNAVAILABLE', /took too long/],
     ['53300', 'STORE_UNAVAILABLE', /no connection left/],
     ['40P01', 'STORE_UNAVAILABLE', /40P01/],
-    ['28P01', 'STORE_UNAVAILABLE', /refused the login/],
-    ['3D000', 'STORE_UNAVAILABLE', /no such database/],
-    ['42501', 'STORE_UNAVAILABLE', /does not allow/],
+    ['28P01', 'NOT_ALLOWED', /refused the login/],
+    ['28000', 'NOT_ALLOWED', /refused the login/],
+    ['3D000', 'CONFIG_MISSING', /no such database/],
+    ['42501', 'NOT_ALLOWED', /does not allow/],
     ['42P01', 'SCHEMA_VERSION', /missing or not whole/],
   ])('%s is %s, with the host and no values', (state, code, message) => {
     const failure = failureOf(sent(state), address);
