@@ -5,7 +5,7 @@
 const pureReceipts =
   '^receipts/(receipt|envelope|contract|state|emitters|fold|digest|text|secrets|inspect|json-text|input|counts|store|refusals|errors|identity|duration)\\.ts$';
 const pureHealth =
-  '^health/(verdict|evidence|policy|classify|actions|report|explain|plan-retry|judgement|view|liveness|stops|findings|failure|valid-until|index)\\.ts$|^health/rules/';
+  '^health/(verdict|evidence|policy|classify|actions|report|explain|plan-retry|judgement|view|liveness|stops|findings|failure|valid-until|index)\\.ts$|^health/(rules|reference)/';
 const smallLibraries = '^node_modules/(@noble/hashes|canonicalize|ms)/';
 const only = (name, from, ...to) => ({ name, severity: 'error', from: { path: from }, to: { pathNot: [from, ...to] } });
 const ban = (name, from, to) => ({ name, severity: 'error', from, to });
@@ -47,7 +47,8 @@ module.exports = {
       { pathNot: '^(test|health/(web|cli)|bin)/' },
       { path: '^(worker\\.ts$|health/(cli\\.ts$|cli/|web/)|test/)', pathNot: '^health/cli/' },
     ),
-    ban('tests-import-nobody-imports-tests', { pathNot: '^(test|bench)/' }, { path: '^test/' }),
+    // The reference shows cases as they are judged.
+    ban('tests-import-nobody-imports-tests', { pathNot: '^(test|bench|bin/dev/reference)/' }, { path: '^test/' }),
   ],
   options: {
     tsPreCompilationDeps: true,
