@@ -125,6 +125,11 @@ function openWaits({ chain, missionFingerprint }: EvidenceDocument) {
     .sort((a, b) => a.openedAtMs - b.openedAtMs);
 }
 
+/** True where an open wait of the run is this owner's. */
+export function waitsOn(owner: string, evidence: EvidenceDocument): boolean {
+  return openWaits(evidence).some((wait) => wait.owner === owner);
+}
+
 function waitOf(evidence: EvidenceDocument): WaitView | null {
   const [wait] = openWaits(evidence);
   return wait === undefined ? null : { name: wait.name, owner: wait.owner, deadline: isoTime(wait.deadlineMs) };

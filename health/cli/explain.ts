@@ -1,14 +1,11 @@
 /** `explain`: one run, always described, with everything that speaks for and against its verdict. */
 import { Option } from '@commander-js/extra-typings';
-import { HealthError } from '../../receipts/errors.ts';
 import type { RunReference } from '../../receipts/store.ts';
-import { classify } from '../classify.ts';
 import type { EvidenceDocument } from '../evidence.ts';
 import { explain, EXPLAIN_SCHEMA_VERSION, factKind, phraseText } from '../explain.ts';
 import type { Explanation } from '../explain.ts';
-import { gatherRun, gatherRunAt, isUnreadable, readableStore } from '../gather.ts';
-import type { GatheredRun, Sources } from '../gather.ts';
-import type { Judgement } from '../judgement.ts';
+import { gatherRunAt } from '../gather.ts';
+import type { Sources } from '../gather.ts';
 import { isoTime } from '../report.ts';
 import { isOpen } from '../temporal.ts';
 import { statusOf } from './classify.ts';
@@ -19,6 +16,8 @@ import { EXIT, errorOut } from './errors.ts';
 import type { ExitCode } from './errors.ts';
 import { explainText } from './explain-text.ts';
 import { identity, runIdentity } from './ids.ts';
+import { judgeDocument, judgeRun, keepJudged } from './judge-run.ts';
+import type { JudgedRun } from './judge-run.ts';
 import { write } from './output.ts';
 import type { Program } from './program.ts';
 import { parseTime } from './times.ts';
@@ -60,13 +59,12 @@ async function runExplain(options: ExplainOptions, context: Context): Promise<Ex
     const { namespace } = configuration;
     const reference = { namespace, workflowId, ...(runId === undefined ? {} : { runId }) };
     const found =
-      options.at === undefined ? await now(reference, sources, options) : await then(reference, options.at, sources);
-    const { document } = found.gathered;
-    const judgement = classify(document, document.policy, document.nowMs);
+      options.at === undefined ? await judgeRun(reference, sources) : await then(reference, options.at, sources);
+    const { judgement } = found;
     if (options.export) {
-      if (context.format !== 'none') await write(`${JSON.stringify(document, null, 2)}\n`);
-    } else await print(found.gathered, judgement, found.notes, configuration, context);
-    if (found.seen !== null) await record(found.seen, judgement, sources);
+      if (context.format !== 'none') await write(`${JSON.stringify(found.gathered.document, null, 2)}\n`);
+    } else await print(found, configuration, context);
+    await keepJudged(found, sources);
     for (const error of errors) process.stderr.write(errorOut(error, context.format));
     if (errors.length > 0) return EXIT.unreachable;
     return options.exitStatus ? statusOf([judgement.verdict]) : EXIT.done;
@@ -75,59 +73,15 @@ async function runExplain(options: ExplainOptions, context: Context): Promise<Ex
   }
 }
 
-interface Found {
-  readonly gathered: GatheredRun;
-  readonly notes: readonly string[];
-  /** What may be kept as seen now; null for a past moment. */
-  readonly seen: EvidenceDocument | null;
-}
-
-async function now(reference: RunReference, sources: Sources, options: ExplainOptions): Promise<Found> {
-  const gathered = await gatherRun(reference, sources);
-  await requireKnown(gathered.document, sources, options);
-  const { runDueChecks } = await import('./due-checks.ts');
-  const { document, notes } = await runDueChecks(gathered.document, process.env);
-  return { gathered: { ...gathered, document }, notes, seen: gathered.document };
-}
-
-async function then(reference: RunReference, atMs: number, sources: Sources): Promise<Found> {
+async function then(reference: RunReference, atMs: number, sources: Sources): Promise<JudgedRun> {
   const { document, judgedThen } = await gatherRunAt(reference, atMs, sources);
   const said = judgedThen && `${judgedThen.verdict ?? 'no verdict'} (${judgedThen.reason})`;
   const notes = judgedThen === null ? [] : [`Said by then, at ${isoTime(judgedThen.atMs) ?? ''}: ${String(said)}.`];
-  return { gathered: { document, failureTexts: {} }, notes, seen: null };
-}
-
-/** @throws HealthError NOT_FOUND, RUN_NOT_IN_MISSION; TEMPORAL_UNREACHABLE where nothing at all is known of the run. */
-async function requireKnown(document: EvidenceDocument, sources: Sources, options: ExplainOptions): Promise<void> {
-  const { temporal, chain } = document;
-  if (temporal.source === 'describe' || chain !== null) return;
-  if (temporal.source === 'unread') {
-    throw new HealthError('TEMPORAL_UNREACHABLE', 'Temporal does not answer, and the store has nothing of this run.', {
-      hint: 'That is no proof that it never ran.',
-    });
-  }
-  const hint = 'That is no proof that it never ran: it may be past its retention, or in another namespace (-n).';
-  const { workflowId, runId } = options;
-  if (runId !== undefined && !isUnreadable(sources.temporal)) {
-    const { namespace } = document.run;
-    const newest = await sources.temporal.describe({ namespace, workflowId });
-    if (newest !== null) {
-      throw new HealthError('RUN_NOT_IN_MISSION', 'The workflow exists, and no run of that id is one of its runs.', {
-        field: '--run-id',
-        hint: `Its newest run is ${newest.runId}.`,
-      });
-    }
-  }
-  throw new HealthError('NOT_FOUND', 'Neither Temporal nor the store knows this run.', {
-    field: '--workflow-id',
-    hint,
-  });
+  return { gathered: { document, failureTexts: {} }, judgement: judgeDocument(document), notes, seen: null };
 }
 
 async function print(
-  { document, failureTexts }: GatheredRun,
-  judgement: Judgement,
-  notes: readonly string[],
+  { gathered: { document, failureTexts }, judgement, notes }: JudgedRun,
   configuration: Configuration,
   context: Context,
 ): Promise<void> {
@@ -168,23 +122,4 @@ function linksOf({ run, temporal }: EvidenceDocument, { uiAddress }: Configurati
   const path = [run.namespace, 'workflows', run.workflowId, run.runId].map(encodeURIComponent).join('/');
   const open = temporal.source === 'describe' && isOpen(temporal.describe.status);
   return [`${base}/namespaces/${path}/${open ? 'pending-activities' : 'history'}`];
-}
-
-/** Keeps what was seen and judged, for later; the answer does not depend on it, so that it may fail. */
-async function record(document: EvidenceDocument, judgement: Judgement, sources: Sources): Promise<void> {
-  const store = readableStore(sources);
-  const { chain, temporal, run } = document;
-  if (store === null || chain === null) return;
-  const reference = { namespace: run.namespace, workflowId: run.workflowId, chainId: run.chainId, runId: run.runId };
-  try {
-    if (temporal.source === 'describe') {
-      const closed = !isOpen(temporal.describe.status);
-      await store.recordObservation({ ...reference, observedAtMs: temporal.observedAtMs, closed, temporal });
-    }
-    const { verdict, reason, ruleVersion, judgedAtMs } = judgement;
-    const { evidenceVersion } = chain;
-    await store.recordJudgement({ ...reference, evidenceVersion, ruleVersion, judgedAtMs, verdict, reason, judgement });
-  } catch {
-    // Best effort: a reader's rights may end at reading.
-  }
 }

@@ -6,7 +6,9 @@ import type { Counts, ReportRow } from '../report.ts';
 import type { Context } from './context.ts';
 import { bold, dim, dot, glyphOf, inColor } from './output.ts';
 import type { Terminal } from './output.ts';
-import { lines, naturalWidths, table, wrap, wrappedTable } from './table.ts';
+import { columnText } from './report-columns.ts';
+import type { ReportColumn } from './report-columns.ts';
+import { lines, naturalWidths, table, wrap, wrappedTable, wrapWidest } from './table.ts';
 import { lengthText, sinceText, timeText } from './times.ts';
 import type { TimeFormat } from './times.ts';
 
@@ -28,6 +30,8 @@ export interface ReportScreen {
   readonly limit: number;
   /** True where --query or --type left runs out. */
   readonly filtered: boolean;
+  /** Those that were asked for; the screen's own where none were. */
+  readonly columns?: readonly ReportColumn[] | null;
 }
 
 const HEADINGS = ['', 'VERDICT', 'WORKFLOW', 'TYPE', 'BECAUSE', 'NEXT', 'SINCE'];
@@ -43,7 +47,7 @@ export function reportText(screen: ReportScreen, context: Context): string {
   const { terminal } = context;
   return lines([
     ...(context.header ? [header(screen, terminal)] : []),
-    ...rowsText(screen, context),
+    ...(screen.columns ? chosenText(screen, screen.columns, context) : rowsText(screen, context)),
     closing(screen, context),
     ...notes(screen, terminal),
   ]);
@@ -77,6 +81,15 @@ function rowsText({ rows, nowMs }: ReportScreen, context: Context): readonly str
   ]);
   const headings = context.header ? [HEADINGS.map((heading) => dim(heading, terminal))] : [];
   return fitted([...headings, ...cells], headings.length, terminal);
+}
+
+/** The columns that were asked for. What the terminal has no room for goes on in further lines of the widest one. */
+function chosenText({ rows, nowMs }: ReportScreen, columns: readonly ReportColumn[], context: Context) {
+  if (rows.length === 0) return [];
+  const { header: withHeader, terminal } = context;
+  const headings = withHeader ? [columns.map((column) => dim(column.toUpperCase(), terminal))] : [];
+  const cells = rows.map((row) => columns.map((column) => columnText(column, row, nowMs, context)));
+  return wrapWidest([...headings, ...cells], terminal.columns, LEAST_NEXT);
 }
 
 /** Nothing is cut: what does not fit the terminal's width goes on in the next line. */

@@ -55,6 +55,24 @@ export function wrapLast(
   return wrappedTable(rows, [...widths.slice(0, -1).map(() => null), room]);
 }
 
+/** As `table`, but what the widest column has too much goes on in further lines. */
+export function wrapWidest(
+  rows: readonly (readonly string[])[],
+  columns: number | null,
+  least: number,
+): readonly string[] {
+  const widths = naturalWidths(rows);
+  const all = widths.reduce((sum, width) => sum + width + 1, -1);
+  if (columns === null || all <= columns) return table(rows);
+  const widest = Math.max(...widths);
+  const at = widths.indexOf(widest);
+  const room = Math.max(least, columns - (all - widest));
+  return wrappedTable(
+    rows,
+    widths.map((_, column) => (column === at ? room : null)),
+  );
+}
+
 /** Lines of at most `width` characters, broken between words, and within a word only where it is wider by itself. */
 export function wrap(text: string, width: number | null): readonly string[] {
   if (width === null || widthOf(text) <= width) return [text];

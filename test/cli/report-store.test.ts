@@ -2,20 +2,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
-import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { defineContract } from '../../receipts/contract.ts';
-import { fileDigest } from '../../receipts/checks/index.ts';
-import type { Receipt } from '../../receipts/envelope.ts';
-import { migrate, openPostgresStore } from '../../receipts/postgres/index.ts';
-import type { ReceiptBodies, ReceiptKind } from '../../receipts/receipt.ts';
 import type { ReceiptStore } from '../../receipts/store.ts';
 import { privatePostgres, privateTemporal } from '../support/servers.ts';
 import type { PrivatePostgres, PrivateTemporal } from '../support/servers.ts';
 import { health } from './support/command.ts';
 import type { Ran } from './support/command.ts';
-import { startWorker } from './support/worker-process.ts';
+import { openPlanted, plantSix, SIX } from './support/planted.ts';
+import type { Planted } from './support/planted.ts';
 
 // Each test starts several processes; how long that takes is the machine's business.
 vi.setConfig({ testTimeout: 240_000 });
@@ -28,128 +22,25 @@ interface Row {
   wait: { owner: string } | null;
 }
 
-const MINUTE_MS = 60_000;
-const DIGEST = `sha256:${'a'.repeat(64)}` as const;
 let postgres: PrivatePostgres;
 let temporal: PrivateTemporal;
+let planted: Planted;
 let store: ReceiptStore;
 let folder: string;
-let connection: Connection;
-
-const contract = defineContract({
-  workflowType: 'ordinary',
-  milestones: { pages: { fresh: '10m' } },
-  effects: { charge: {} },
-  deliverables: { report: { destination: 'file', check: fileDigest() } },
-});
 
 beforeAll(async () => {
   [postgres, temporal] = await Promise.all([privatePostgres(), privateTemporal()]);
   folder = mkdtempSync(join(tmpdir(), 'health-store-'));
-  await migrate(postgres.url);
-  connection = await Connection.connect({ address: temporal.address });
-  const { clusterId } = await connection.workflowService.getClusterInfo({});
-  store = openPostgresStore({ url: postgres.url, clusterId });
-  await store.registerContracts('default', [contract.contract]);
-  await plant();
+  planted = await openPlanted(temporal.address, postgres.url);
+  store = planted.store;
+  await plantSix(planted, temporal.address);
 }, 240_000);
 
 afterAll(async () => {
-  await store.close();
-  await connection.close();
+  await planted.close();
   await Promise.all([postgres.discard(), temporal.discard()]);
   rmSync(folder, { recursive: true, force: true });
 });
-
-/** One run for each verdict, and one that nobody instrumented; then the only worker is killed. */
-async function plant(): Promise<void> {
-  const client = new Client({ connection });
-  const worker = await startWorker(temporal.address, 'work');
-  const started = async (workflowId: string, type = 'ordinary'): Promise<string> => {
-    const handle = await client.workflow.start(type, { workflowId, taskQueue: 'work' });
-    return handle.firstExecutionRunId;
-  };
-  const finished = async (workflowId: string): Promise<void> => {
-    await client.workflow.getHandle(workflowId).signal('finish');
-    await client.workflow.getHandle(workflowId).result();
-  };
-  const now = Date.now();
-  await emit(await started('run-working'), 'run-working', 'progress', { milestone: 'pages', digest: 'p1' }, now);
-  const stale = now - 31 * MINUTE_MS;
-  await emit(await started('run-stuck'), 'run-stuck', 'progress', { milestone: 'pages', digest: 'p1' }, stale);
-  await emit(
-    await started('run-waiting'),
-    'run-waiting',
-    'wait',
-    {
-      name: 'approve-refund',
-      owner: 'finance-oncall',
-      deadlineMs: now + 120 * MINUTE_MS,
-      resumeToken: 'wt-1',
-      resumeBy: 'approval',
-      state: 'open',
-    },
-    now,
-  );
-  await emit(
-    await started('run-uncertain'),
-    'run-uncertain',
-    'effect',
-    { operationId: 'pi_88/charge', name: 'charge', state: 'attempted', inputDigest: DIGEST },
-    now - 14 * MINUTE_MS,
-  );
-  await emit(
-    await started('run-healthy'),
-    'run-healthy',
-    'deliverable',
-    {
-      name: 'report',
-      destination: 'file',
-      check: 'file-digest',
-      result: 'pass',
-      subject: { digest: DIGEST, sizeBytes: 9 },
-    },
-    now,
-  );
-  await emit(await started('run-false'), 'run-false', 'progress', { milestone: 'pages', digest: 'p1' }, now);
-  await Promise.all([finished('run-healthy'), finished('run-false'), started('run-bare', 'sleeps')]);
-  await worker.kill();
-  for (;;) {
-    const count = async (query: string): Promise<number> =>
-      Number((await connection.workflowService.countWorkflowExecutions({ namespace: 'default', query })).count);
-    if ((await count('ExecutionStatus = "Completed"')) === 2 && (await count('')) === 7) break;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-async function emit<K extends ReceiptKind>(
-  runId: string,
-  workflowId: string,
-  kind: K,
-  body: ReceiptBodies[K],
-  occurredAtMs: number,
-): Promise<void> {
-  const receipt = {
-    schemaVersion: 1,
-    receiptId: v7(),
-    kind,
-    clusterId: store.clusterId,
-    namespace: 'default',
-    workflowId,
-    runId,
-    chainId: runId,
-    workflowType: 'ordinary',
-    runStartedAtMs: occurredAtMs - 1_000,
-    emitter: 'a1',
-    fence: occurredAtMs,
-    attempt: 1,
-    sequence: 1,
-    missionFingerprint: null,
-    occurredAtMs,
-    body,
-  } as unknown as Receipt;
-  expect(await store.emit([receipt])).toMatchObject([{ outcome: 'stored' }]);
-}
 
 const run = (args: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
   health(args, { env: { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_HEALTH_DATABASE_URL: postgres.url, ...env } });
@@ -164,15 +55,6 @@ function rowsOf({ stdout }: Ran): Map<string, Row> {
 
 const verdicts = (ran: Ran): Record<string, string | null> =>
   Object.fromEntries([...rowsOf(ran)].map(([workflowId, { verdict }]) => [workflowId, verdict]));
-
-const SIX = {
-  'run-working': 'working',
-  'run-waiting': 'waiting',
-  'run-stuck': 'stuck',
-  'run-uncertain': 'uncertain',
-  'run-false': 'false-success',
-  'run-healthy': 'healthy',
-};
 
 describe('report with a store, every worker dead', () => {
   it('shows six verdicts; Temporal is asked about suspects only, and says so', async () => {

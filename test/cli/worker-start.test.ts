@@ -44,7 +44,10 @@ const start = (env: Readonly<Record<string, string>>) =>
 
 it('without a database: says which variable is missing', async () => {
   const ended = await start({});
-  expect(ended).toMatchObject({ exitCode: 1, all: expect.stringMatching(/^CONFIG_MISSING .*TEMPORAL_HEALTH_DAT/) as string });
+  expect(ended).toMatchObject({
+    exitCode: 1,
+    all: expect.stringMatching(/^CONFIG_MISSING .*TEMPORAL_HEALTH_DAT/) as string,
+  });
 });
 
 it('a database without the schema, and one of a later version: refused before anything is connected or bundled', async () => {
