@@ -129,7 +129,7 @@ export const REFUSAL_TEXTS: Readonly<Record<Refusal, ErrorText>> = {
   },
   CONTRACT_INVALID: {
     happened:
-      'A contract cannot be taken: no workflow type, a deliverable with neither check nor reason (or with both), a duration that is none, an option that its check does not know. `field` names it.',
+      'A contract cannot be taken: no workflow type, a deliverable with neither check nor reason (or with both), a duration that is none, an option that its check does not know, a check under a name that stands for judgements. `field` names it.',
     remedy: 'Correct the field. Durations are milliseconds or text such as `10m`.',
     stored: 'The contract was not registered. A worker with it does not start.',
     borders: ['contract', 'worker', 'command'],

@@ -59,7 +59,7 @@ export const HEALTHY_TEXTS: Readonly<Record<(typeof REASONS)['healthy'][number],
   judged: {
     means: 'The run Completed, and at least one deliverable has no deterministic check: a labelled judgement says yes.',
     decidedBy:
-      'As `verified`, but the contract says of a deliverable why no deterministic check exists, and its newest judgement with a confidence says `pass`. The confidence stands in the judgement.',
+      'As `verified`, but the contract says of a deliverable why no deterministic check exists, and its newest judgement with a confidence says `pass`. Confidence and judge stand in the decisive facts; of several judgements the least sure one speaks for the run.',
     limits: [{ says: 'that no deterministic check exists, and why', contract: 'deliverables.*.noDeterministicCheck' }],
     first: 'Look at the confidence and decide whether it is enough. Close it with a reason of your own.',
     beware: 'A judgement is not a check: it is shown apart from what was verified.',

@@ -88,7 +88,7 @@ export const BODY_FIELDS: { readonly [K in ReceiptKind]: Readonly<Record<Paths<R
   deliverable: {
     name: "The deliverable's name in the contract.",
     destination: 'Where it was checked. Must be the promised one.',
-    check: 'Name of the check that ran; `judged` for a judgement.',
+    check: 'Name of the check that ran. Of a judgement `judged`, or `judged:` with who judged.',
     result: '`unread`: the check could not reach the destination, which says nothing about the result.',
     subject: 'What was looked at.',
     'subject.digest': 'SHA-256 of the bytes at the destination.',
