@@ -3,6 +3,7 @@ export { receipts } from './recorder.ts';
 export type {
   Acknowledged,
   ActivityReceipts,
+  DeliverableJudgement,
   DeliverableReceipts,
   EffectStatement,
   ProgressAnswer,

@@ -16,7 +16,7 @@ import { digestJson } from '../receipts/digest.ts';
 import { RECEIPT_SCHEMA_VERSION } from '../receipts/envelope.ts';
 import type { Envelope, Receipt, ReceiptOf, RunIdentity } from '../receipts/envelope.ts';
 import { HealthError } from '../receipts/errors.ts';
-import { JUDGED_CHECK } from '../receipts/input.ts';
+import { judgedBy } from '../receipts/input.ts';
 import type { BodyContext, DeliverableInput, EffectInput, ProgressInput, WaitInput } from '../receipts/input.ts';
 import { parseBody } from '../receipts/parse.ts';
 import type { Delta, ReceiptKind } from '../receipts/receipt.ts';
@@ -72,10 +72,19 @@ export interface DeliverableReceipts {
     readonly revision?: string;
   }): Promise<CheckFinding & Acknowledged>;
   /**
-   * Records a judgement on a deliverable that has no deterministic check: `confidence` from 0 to 1.
-   * @throws ApplicationFailure as `verify`
+   * Records a judgement, only where the contract says that no deterministic check exists: the run is then healthy with the
+   * reason `judged`, shown with the judge and its confidence and counted apart. The newest judgement counts.
+   * @throws ApplicationFailure RECEIPT_INVALID where the judge has no name; else as `verify`
    */
-  record(judged: Omit<DeliverableInput, 'name' | 'destination' | 'check'>): Promise<Acknowledged>;
+  judge(judgement: DeliverableJudgement): Promise<Acknowledged>;
+}
+
+/** What a judge says of a deliverable. Like every receipt it holds no content: no prompt, no reasoning. */
+export interface DeliverableJudgement extends Omit<DeliverableInput, 'name' | 'destination' | 'check' | 'confidence'> {
+  /** Who judged: a person, a panel, or a model with the version of its rubric, e.g. `editor-rubric-3`. */
+  readonly by: string;
+  /** From 0 to 1, as the judge states it. */
+  readonly confidence: number;
 }
 
 /** Bound to the running activity attempt. Every failure's type is a code of `receipts/errors.ts`. */
@@ -224,10 +233,9 @@ export class ActivityRecorder implements ActivityReceipts {
         });
         return { ...found, ...acknowledged };
       },
-      record: async (judged) => {
-        const due = await this.#asFailures(() => this.#judgeable(name));
-        const { destination } = due;
-        return this.#deliver('deliverable', { ...judged, name, destination, check: JUDGED_CHECK });
+      judge: async ({ by, ...judgement }) => {
+        const { destination } = await this.#asFailures(() => this.#judgeable(name, by));
+        return this.#deliver('deliverable', { ...judgement, name, destination, check: judgedBy(by) });
       },
     };
   }
@@ -339,9 +347,12 @@ export class ActivityRecorder implements ActivityReceipts {
     return findResult(this.#contract, { workflowId, runId, deliverable: name, location, signal });
   }
 
-  #judgeable(name: string): { readonly destination: string } {
+  #judgeable(name: string, judge: unknown): { readonly destination: string } {
     const due = this.#contract?.contract.deliverables[name];
     if (due === undefined) throw unknownDeliverable(name);
+    if (typeof judge !== 'string' || judge.trim() === '') {
+      throw new HealthError('RECEIPT_INVALID', 'A judgement says who judged.', { field: 'by', got: typeof judge });
+    }
     if (due.check === null) return due;
     throw new HealthError('DELIVERABLE_CHECK_REQUIRED', 'This deliverable has a check: a judgement cannot stand in.', {
       hint: `Run the check: receipts().deliverable('${name}').verify({ location }).`,

@@ -9,7 +9,7 @@ import type { EvidenceDocument } from './evidence.ts';
 import type { Fact, Judgement } from './judgement.ts';
 import { heartbeatAtMs, heartbeatStaleAtMs, liveActivities, openEffects } from './liveness.ts';
 import { isoTime, retryingActivity } from './report.ts';
-import { receiptFor } from './rules/deliverables.ts';
+import { judgeName, receiptFor } from './rules/deliverables.ts';
 import { dueWork } from './rules/no-poller.ts';
 import { attemptsAllowed } from './rules/retries.ts';
 import { queueUnread } from './rules/unread.ts';
@@ -165,7 +165,10 @@ function deliverable(view: View): Component {
   }
   const says = view.dueDeliverables.map((due) => {
     const entry = receiptFor(due, view);
-    return `${due.name}: ${entry === null ? 'no receipt' : `${entry.result} at ${entry.destination}`}`;
+    if (entry === null) return `${due.name}: no receipt`;
+    const { confidence } = entry;
+    const by = confidence === null ? '' : `, judged by ${judgeName(entry)} with confidence ${confidence}, not checked`;
+    return `${due.name}: ${entry.result} at ${entry.destination}${by}`;
   });
   const vote = view.status === 'COMPLETED' ? deliverableVote(view) : null;
   return { component: 'deliverable', vote, says: [says.join('; ')] };
@@ -239,6 +242,7 @@ const SAFE: Readonly<Record<Action, string>> = {
 
 /** Where the action alone would send somebody to the wrong place. */
 const SAFE_BY_REASON: Partial<Readonly<Record<Reason, string>>> = {
+  judged: 'Close it only with a reason of your own: a judgement stands behind it, and no check.',
   'evidence-unread': 'Make the unread source readable, then ask again; until then change nothing.',
   'evidence-outage': 'Bring the store back, then ask again; until then change nothing.',
   'deliverable-unchecked': 'Make its destination readable and run the check again.',

@@ -5,6 +5,7 @@
 import { HealthError } from './errors.ts';
 import { durationMs } from './duration.ts';
 import type { Duration } from './duration.ts';
+import { isJudgedCheck } from './input.ts';
 import type { Coverage, EffectClass, Subject } from './receipt.ts';
 
 export const CONTRACT_SCHEMA_VERSION = 1;
@@ -167,6 +168,12 @@ function deliverable(definition: DeliverableDefinition, name: string): ContractD
     throw new HealthError('CONTRACT_INVALID', `${field} needs either a check or the reason why none exists.`, {
       field,
       hint: "Give check: fileDigest(), or noDeterministicCheck: 'why no deterministic check exists'.",
+    });
+  }
+  if (definition.check !== undefined && isJudgedCheck(definition.check.name)) {
+    throw new HealthError('CONTRACT_INVALID', `${field}.check has a name that stands for judgements only.`, {
+      field: `${field}.check`,
+      hint: 'Give the check another name; a judgement is recorded only where the contract has noDeterministicCheck.',
     });
   }
   return present<ContractDeliverable>({

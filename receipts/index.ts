@@ -26,7 +26,7 @@ export type { Envelope, OrderParts, Receipt, ReceiptOf, RunIdentity, StoredRecei
 export { ERROR_CODES, HealthError, isHealthError } from './errors.ts';
 export type { ErrorCode, ErrorDetails } from './errors.ts';
 export { foldChain } from './fold.ts';
-export { DEFAULT_WAIT_HORIZON_MS, JUDGED_CHECK } from './input.ts';
+export { DEFAULT_WAIT_HORIZON_MS, JUDGED_CHECK, judgedBy, judgeOf } from './input.ts';
 export type {
   BodyContext,
   BodyInputs,

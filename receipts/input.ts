@@ -44,6 +44,22 @@ export interface BodyInputs {
 
 /** The name under which a judgement speaks for a deliverable that has no deterministic check; it states its confidence. */
 export const JUDGED_CHECK = 'judged';
+const JUDGED_BY = `${JUDGED_CHECK}:`;
+
+/** The check of a judgement by this judge: `judged:rubric-3`. */
+export function judgedBy(judge: string): string {
+  return `${JUDGED_BY}${judge}`;
+}
+
+/** Whose judgement this check is; null for one that states no judge, and for a deterministic check. */
+export function judgeOf(check: string): string | null {
+  return check.startsWith(JUDGED_BY) ? check.slice(JUDGED_BY.length) : null;
+}
+
+/** True for a name under which only judgements are recorded. */
+export function isJudgedCheck(check: string): boolean {
+  return check === JUDGED_CHECK || judgeOf(check) !== null;
+}
 /** A wait (and a declared silence) may not reach further than this, in ms; the policy may say less. */
 export const DEFAULT_WAIT_HORIZON_MS = 90 * 24 * 3_600_000;
 
@@ -255,7 +271,7 @@ function refuseStale(field: string, given: unknown, inForce: string | null | und
 }
 
 function refuseUnchecked(body: DeliverableBody, context: BodyContext): void {
-  const isJudged = body.check === JUDGED_CHECK;
+  const isJudged = isJudgedCheck(body.check);
   if (!isJudged && context.checks?.has(body.check) !== true) {
     throw new HealthError('DELIVERABLE_CHECK_REQUIRED', 'A deliverable needs a registered deterministic check.', {
       field: 'check',

@@ -4,7 +4,7 @@ import { effectState } from '../../receipts/state.ts';
 import { openEffects } from '../liveness.ts';
 import { fact, statusFact } from '../view.ts';
 import type { View } from '../view.ts';
-import { receiptFor } from './deliverables.ts';
+import { judgeName, receiptFor } from './deliverables.ts';
 import { verifiedCount } from './due-effects.ts';
 import type { Rule } from './rule.ts';
 
@@ -58,27 +58,39 @@ function isStopped(view: View): boolean {
 export const healthy: Rule = (view) => {
   if (view.status !== 'COMPLETED' || view.contract === null) return null;
   const receipts = view.dueDeliverables.map((due) => ({ due, entry: receiptFor(due, view) }));
-  const judged = receipts.find(({ due }) => due.check === null);
+  // A deterministic check has no confidence. Of several judgements the least sure one speaks for the run.
+  const judgements = receipts
+    .flatMap(({ due, entry }) =>
+      entry === null || entry.confidence === null
+        ? []
+        : [{ name: due.name, by: judgeName(entry), confidence: entry.confidence }],
+    )
+    .sort((a, b) => a.confidence - b.confidence);
   const decisive = [
     statusFact(view),
     ...receipts.flatMap(({ due, entry }) => [
       fact(entry?.receiptId ?? `deliverable:${due.name}`, 'result', entry?.result ?? null),
       fact(`deliverable:${due.name}`, 'subject.digest', entry?.subject?.digest ?? null),
-      ...(due.check === null ? [fact(`deliverable:${due.name}`, 'confidence', entry?.confidence ?? null)] : []),
+    ]),
+    ...judgements.flatMap(({ name, by, confidence }) => [
+      fact(`deliverable:${name}`, 'judge', by),
+      fact(`deliverable:${name}`, 'confidence', confidence),
     ]),
     ...Object.keys(view.contract.effects).map((name) =>
       fact('contract', `effects.${name}.verified`, verifiedCount(view, name)),
     ),
     ...view.effects.map((effect) => fact(`effect:${effect.operationId}`, 'state', effectState(effect))),
   ];
+  const [judged] = judgements;
   if (judged === undefined) {
     return { verdict: 'healthy', reason: 'verified', message: 'Completion, effects and deliverables agree.', decisive };
   }
+  const { name, by, confidence } = judged;
   return {
     verdict: 'healthy',
     reason: 'judged',
-    message: `Completed; ${judged.due.name} has no deterministic check and was judged.`,
+    message: `Completed; ${name} has no deterministic check and was judged by ${by}, confidence ${confidence}.`,
     decisive,
-    confidence: { judged: judged.due.name, confidence: judged.entry?.confidence ?? 0 },
+    confidence: { judged: name, confidence },
   };
 };

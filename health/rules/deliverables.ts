@@ -2,6 +2,7 @@
  * Steps 3 and 4 for a run that Completed: each due deliverable against its receipt. Due things come from the contract. The
  * first fault of a deliverable counts; `faultOf` lists them in order.
  */
+import { judgeOf } from '../../receipts/input.ts';
 import { effectState } from '../../receipts/state.ts';
 import type { DeliverableEntry } from '../../receipts/state.ts';
 import type { Coverage } from '../../receipts/receipt.ts';
@@ -22,10 +23,17 @@ interface Fault {
 /** The check's receipt that speaks for a deliverable: by the contract's check, else the judgement it allows. */
 export function receiptFor(due: DueDeliverable, view: View): DeliverableEntry | null {
   const byCheck = view.mission.deliverables[due.name] ?? {};
-  if (due.check !== null) return byCheck[due.check.name] ?? null;
+  if (due.check !== null) {
+    // One with a confidence is somebody's judgement, whatever name it goes by: it does not stand in for a check.
+    const entry = byCheck[due.check.name];
+    return entry === undefined || entry.confidence !== null ? null : entry;
+  }
   const judged = Object.values(byCheck).filter(({ confidence }) => confidence !== null);
   return judged.sort((a, b) => (a.order > b.order ? -1 : 1))[0] ?? null;
 }
+
+/** Who stands behind a judgement; one that came without its judge's name goes by its check. */
+export const judgeName = ({ check }: DeliverableEntry): string => judgeOf(check) ?? check;
 
 /** What is wrong with a due deliverable; null where its receipt holds. */
 export function faultOf(due: DueDeliverable, view: View): Fault | null {

@@ -74,6 +74,8 @@ export class OptionReader {
 
 export interface CheckKind<Read> {
   readonly name: string;
+  /** Every pass of it has the digest of what it found. */
+  readonly findsDigest?: boolean;
   readonly read: (reader: OptionReader) => Read;
   readonly look: (request: CheckRequest, read: Read) => Promise<CheckFinding>;
 }
@@ -100,12 +102,16 @@ async function run<Read>(kind: CheckKind<Read>, request: CheckRequest, options: 
 export function declaredCheck<Read>(kind: CheckKind<Read>, options: object): DeliverableCheck {
   const own = given(options);
   readOptions(kind, own);
-  return { name: kind.name, options: own, run: (request) => run(kind, request, { ...own, ...request.options }) };
+  return { ...shape(kind), options: own, run: (request) => run(kind, request, { ...own, ...request.options }) };
 }
 
 /** The check as the registry holds it: all its options come with the request. */
 export function registeredCheck<Read>(kind: CheckKind<Read>): DeliverableCheck {
-  return { name: kind.name, options: {}, run: (request) => run(kind, request, request.options) };
+  return { ...shape(kind), options: {}, run: (request) => run(kind, request, request.options) };
+}
+
+function shape<Read>({ name, findsDigest }: CheckKind<Read>): Pick<DeliverableCheck, 'name' | 'findsDigest'> {
+  return findsDigest === undefined ? { name } : { name, findsDigest };
 }
 
 /** A place, and what of the promise only the run can know: `place#name=value&name=value`. */

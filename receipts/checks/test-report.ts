@@ -62,7 +62,7 @@ function read(options: OptionReader) {
 
 type ReadOptions = ReturnType<typeof read>;
 
-const kind: CheckKind<ReadOptions> = { name: TEST_REPORT, read, look };
+const kind: CheckKind<ReadOptions> = { name: TEST_REPORT, findsDigest: true, read, look };
 export const registeredTestReport = registeredCheck(kind);
 
 async function look(request: CheckRequest, options: ReadOptions): Promise<CheckFinding> {
