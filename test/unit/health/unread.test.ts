@@ -114,4 +114,10 @@ describe('missing evidence never makes it better', () => {
     expect(verdict).toBeNull();
     expect(findings.find(({ finding }) => finding === 'unread')?.facts.map(({ ref }) => ref)).toEqual([source]);
   });
+
+  test('Describe is shown once where the document names it twice', () => {
+    const document = evidenceOf({ temporal: { unread: UNREAD }, unread: [{ source: 'describe' }] });
+    const shown = judge(document).findings.find(({ finding }) => finding === 'unread');
+    expect(shown?.facts.map(({ ref }) => ref)).toEqual(['describe']);
+  });
 });
