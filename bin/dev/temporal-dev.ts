@@ -2,7 +2,9 @@
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { endWithParent } from './processes.ts';
 import type { ParentGuard } from './processes.ts';
+import { Restarts } from './restarts.ts';
 import {
   bringUp,
   environmentLines,
@@ -70,6 +72,11 @@ class Interruption {
   seen(): boolean {
     return this.#seen;
   }
+
+  /** The end has come without a signal. */
+  end(): void {
+    this.#seen = true;
+  }
 }
 
 async function demonstrate(place: StackPlace, addresses: StackAddresses): Promise<void> {
@@ -79,36 +86,40 @@ async function demonstrate(place: StackPlace, addresses: StackAddresses): Promis
 }
 
 async function foreground(place: StackPlace, interruption: Interruption): Promise<number> {
-  let guards: ParentGuard[] = [];
+  const guards: ParentGuard[] = [];
+  let staying = Promise.resolve();
   try {
     const addresses = await bringUp(place);
-    guards = holdInForeground(place);
+    guards.push(...holdInForeground(place));
+    staying = stay(place, interruption, guards);
     const shown = demonstrate(place, addresses).then(async () => {
       await runHealth(place, addresses, ['report']);
       process.stdout.write(`${welcome(addresses)}\nCtrl-C stops everything that was started here.\n`);
-      await stay(place, interruption);
+      await staying;
     });
     await Promise.race([shown, interruption.arrived]);
     return 0;
   } finally {
+    interruption.end();
+    await staying;
     changeState(place.stateDir, { foreground: undefined });
     await withLock(place.stateDir, () => takeBack(place));
     for (const guard of guards) guard.standDown();
   }
 }
 
-/** Says once of each part that it ended; the rest stays, since a report with every worker dead is worth a look. */
-async function stay(place: StackPlace, interruption: Interruption): Promise<void> {
-  const gone = new Set<string>();
-  while (!interruption.seen()) {
-    await Promise.race([delay(2_000), interruption.arrived]);
-    for (const { part, up } of await statusOf(place)) {
-      if (up) gone.delete(part);
-      else if (!gone.has(part) && !interruption.seen()) {
-        gone.add(part);
-        place.note(`${part} is no longer up: "./temporal-dev.sh up" in another terminal starts it again`);
-      }
+/** Until the end is asked for: what ends by itself is started again, and held like the rest. */
+async function stay(place: StackPlace, interruption: Interruption, guards: ParentGuard[]): Promise<void> {
+  const held = new Set(place.started.map(({ pid }) => pid));
+  const restarts = new Restarts(place, () => {
+    for (const { pid } of place.started) {
+      if (!held.has(pid)) guards.push(endWithParent(pid));
+      held.add(pid);
     }
+  });
+  while (!interruption.seen()) {
+    await Promise.race([delay(500), interruption.arrived]);
+    if (!interruption.seen()) await restarts.look();
   }
 }
 

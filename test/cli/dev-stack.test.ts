@@ -215,6 +215,26 @@ describe('in the foreground', () => {
     expect(await waitUntil(() => running().length === 0, 30_000)).toBe(true);
   });
 
+  it('starts again what ended, on the same addresses, and says so', async () => {
+    const { child, said, ended } = launch([]);
+    expect(await begun(said)).toBe(true);
+    const [, postgres, worker] = pids();
+    const { url } = readState(stateDir).postgres ?? {};
+    const says = (text: string) => waitUntil(() => said.stderr.includes(text), 60_000);
+    process.kill(worker!, 'SIGKILL');
+    expect(await says('worker ended; it is started again in 1 s')).toBe(true);
+    expect(await says('worker is up again')).toBe(true);
+    process.kill(postgres!, 'SIGQUIT');
+    expect(await says('Postgres ended; it is started again in 1 s')).toBe(true);
+    expect(await says('Postgres is up again')).toBe(true);
+    expect(readState(stateDir).postgres?.url).toBe(url);
+    expect((await run(['status'])).code).toBe(0);
+    expect(pids().every((pid, at) => pid !== [undefined, postgres, worker][at])).toBe(true);
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
+    expect(await waitUntil(() => running().length === 0, 30_000)).toBe(true);
+  });
+
   it('is ended by down from another terminal', async () => {
     const { said, ended } = launch([]);
     expect(await begun(said)).toBe(true);
