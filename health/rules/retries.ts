@@ -83,7 +83,7 @@ export const retryCannotFinish: Rule = (view) => {
     return {
       verdict: 'stuck',
       reason: 'retry-cannot-finish',
-      message: `The next attempt of ${activity.activityType} cannot finish: it needs ${terms.neededMs} ms and ${String(terms.leftMs)} ms are left.`,
+      message: `The next attempt of ${activity.activityType} cannot finish: it needs ${seconds(terms.neededMs)} and ${seconds(terms.leftMs ?? 0)} are left.`,
       decisive: termNames(terms).map((term) => fact(`activity:${activity.activityId}`, term, terms[term])),
     };
   }
@@ -108,6 +108,10 @@ function planScheduledRetry(activity: PendingActivity, atMs: number, view: View)
     openUnknownEffect: false,
     deliverablesVerified: view.dueDeliverables.every((due) => faultOf(due, view) === null),
   });
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1_000)} s`;
 }
 
 function termNames(terms: RetryTerms): readonly (keyof RetryTerms)[] {
