@@ -58,8 +58,7 @@ describe('six runs', () => {
 
 describe('toHaveVerdict', () => {
   const { stuck } = sixRuns(demanding);
-  const of = (...expected: [Verdict | null, Reason?]) =>
-    verdictMatchers.toHaveVerdict(stuck, ...expected);
+  const of = (...expected: [Verdict | null, Reason?]) => verdictMatchers.toHaveVerdict(stuck, ...expected);
 
   it('compares the verdict and, where it is given, the reason, of evidence or of a judgement', () => {
     expect(of('stuck')).toMatchObject({ pass: true });

@@ -105,11 +105,9 @@ describe('recording', () => {
       const [payload] = raw.pendingActivities?.[0]?.heartbeatDetails?.payloads ?? [];
       return payload?.data && JSON.parse(Buffer.from(payload.data).toString());
     };
-    await expect
-      .poll(beats, { timeout: 30_000 })
-      .toMatchObject({
-        'temporal-health/progress': { milestone: 'steps', delta: { done: expect.any(Number) as number } },
-      });
+    await expect.poll(beats, { timeout: 30_000 }).toMatchObject({
+      'temporal-health/progress': { milestone: 'steps', delta: { done: expect.any(Number) as number } },
+    });
     await handle.cancel();
     await expect(handle.result()).rejects.toThrow();
     expect((await handle.describe()).status.name).toBe('CANCELLED');
