@@ -1,9 +1,15 @@
 /** The columns that `report --columns` can show, each as its text. Nothing in them is shortened. */
 import { terminalText } from '../../receipts/text.ts';
+import type { ReportRow } from '../report.ts';
 import type { Context } from './context.ts';
 import { glyphOf, inColor } from './output.ts';
-import type { ShownRow } from './report-text.ts';
 import { sinceText, timeText } from './times.ts';
+
+/** A row of the report with what only a screen shows. */
+export interface ShownRow extends ReportRow {
+  /** What the failing user code said. */
+  readonly failureText: string | null;
+}
 
 export const REPORT_COLUMNS = [
   'verdict',

@@ -2,20 +2,17 @@
 import { shorten, terminalText } from '../../receipts/text.ts';
 import type { FleetEnd } from '../gather.ts';
 import { NEEDS_ATTENTION, isoTime } from '../report.ts';
-import type { Counts, ReportRow } from '../report.ts';
+import type { Counts } from '../report.ts';
 import type { Context } from './context.ts';
 import { bold, dim, dot, glyphOf, inColor } from './output.ts';
 import type { Terminal } from './output.ts';
 import { columnText } from './report-columns.ts';
-import type { ReportColumn } from './report-columns.ts';
+import type { ReportColumn, ShownRow } from './report-columns.ts';
 import { lines, naturalWidths, table, wrap, wrappedTable, wrapWidest } from './table.ts';
 import { lengthText, sinceText, timeText } from './times.ts';
 import type { TimeFormat } from './times.ts';
 
-export interface ShownRow extends ReportRow {
-  /** What the failing user code said: for this screen only. */
-  readonly failureText: string | null;
-}
+export type { ShownRow };
 
 export interface ReportScreen {
   readonly namespace: string;
