@@ -11,7 +11,6 @@
 export { gatherRun } from './gather/run.ts';
 export type { GatheredRun } from './gather/run.ts';
 export { gatherRunAt } from './gather/past.ts';
-export type { PastRun } from './gather/past.ts';
 export { gatherFleet } from './gather/fleet.ts';
 export type { FleetEnd, FleetRequest } from './gather/fleet.ts';
 export { temporalError, temporalReader } from './gather/reader.ts';
