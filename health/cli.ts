@@ -3,24 +3,30 @@
  * `cli/`, flags in `cli/program.ts`, exit codes in `cli/errors.ts`.
  */
 import { addClassify } from './cli/classify.ts';
-import { addComplete } from './cli/complete.ts';
+import { completionOf } from './cli/complete.ts';
+import { addCompletion } from './cli/completion.ts';
 import { addDoctor } from './cli/doctor.ts';
 import { addExplain } from './cli/explain.ts';
 import { addMigrate } from './cli/migrate.ts';
+import { addReceipts } from './cli/receipts.ts';
 import { addReport } from './cli/report.ts';
 import { addSchema } from './cli/schema.ts';
 import { addVersion } from './cli/version.ts';
+import { addWatch } from './cli/watch.ts';
+import { addWaitFor } from './cli/wait-for.ts';
 import { asHealthError, errorJson, errorText, EXIT, exitCodeOf } from './cli/errors.ts';
 import type { ExitCode } from './cli/errors.ts';
-import { ReaderGone } from './cli/output.ts';
+import { NAGIOS, unknownLine } from './cli/nagios.ts';
+import { ReaderGone, write } from './cli/output.ts';
+import type { OutputFormat } from './cli/output.ts';
 import { createProgram, isHelp, usageOf } from './cli/program.ts';
 
-/** True where errors are to be JSON, also when the flags could not be parsed. */
-function wantsJson(args: readonly string[]): boolean {
-  return args.some(
-    (arg, at) =>
-      /^(-o|--output=)jsonl?$/.test(arg) || (/^(-o|--output)$/.test(arg) && /^jsonl?$/.test(args[at + 1] ?? '')),
-  );
+/** True where this form of output was asked for, also when the flags could not be parsed. */
+function formIn(args: readonly string[], ...forms: readonly OutputFormat[]): boolean {
+  return args.some((arg, at) => {
+    const value = /^(?:-o|--output=)(.+)$/.exec(arg)?.[1] ?? (/^(-o|--output)$/.test(arg) ? args[at + 1] : undefined);
+    return forms.some((form) => form === value);
+  });
 }
 
 /** Runs the command and answers its exit code; nothing is thrown. */
@@ -37,20 +43,29 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
   program.configureOutput({ outputError: () => undefined });
   addReport(program, finish);
   addExplain(program, finish);
+  addWatch(program, finish);
+  addWaitFor(program, finish);
+  addReceipts(program, finish);
   addClassify(program, finish);
   addDoctor(program, finish);
   addMigrate(program, finish);
   addSchema(program, finish);
   addVersion(program, finish);
-  addComplete(program, finish);
+  addCompletion(program, finish);
   try {
-    if (args.length === 0) program.outputHelp();
+    // Unfinished words are no command line: commander never sees them.
+    if (args[0] === '__complete') await write(completionOf(program, args.slice(1)));
+    else if (args.length === 0) program.outputHelp();
     else await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof ReaderGone || isHelp(error)) return EXIT.done;
     const failure = usageOf(error) ?? asHealthError(error);
-    process.stderr.write(wantsJson(args) ? errorJson(failure) : errorText(failure));
+    if (formIn(args, 'nagios')) {
+      process.stdout.write(unknownLine(failure));
+      return NAGIOS.UNKNOWN;
+    }
+    process.stderr.write(formIn(args, 'json', 'jsonl') ? errorJson(failure) : errorText(failure));
     return exitCodeOf(failure);
   } finally {
     process.off('SIGINT', onInterrupt);

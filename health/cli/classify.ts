@@ -1,17 +1,20 @@
 /** `classify FILE…`: judges evidence documents with no server. The same document gives the same bytes everywhere. */
 import { readFile } from 'node:fs/promises';
+import { Argument } from '@commander-js/extra-typings';
 import { HealthError, isHealthError } from '../../receipts/errors.ts';
 import { classify } from '../classify.ts';
 import type { EvidenceDocument } from '../evidence.ts';
 import { explain } from '../explain.ts';
 import type { Judgement } from '../judgement.ts';
 import type { Verdict } from '../verdict.ts';
+import { completes } from './candidates.ts';
 import { contextOf } from './context.ts';
 import type { Context, Finish } from './context.ts';
 import { EXIT } from './errors.ts';
 import type { ExitCode } from './errors.ts';
 import { explainText } from './explain-text.ts';
 import { write } from './output.ts';
+import { examples } from './examples.ts';
 import type { Program } from './program.ts';
 import { parseTime } from './times.ts';
 
@@ -20,8 +23,14 @@ const STDIN = '-';
 export function addClassify(program: Program, finish: Finish): void {
   program
     .command('classify')
-    .argument('<files...>', `evidence documents; ${STDIN} is standard input`)
+    .addArgument(
+      completes(new Argument('<files...>', `evidence documents; ${STDIN} is standard input`), {
+        words: [],
+        files: true,
+      }),
+    )
     .description('judge evidence documents, with no server')
+    .addHelpText('before', examples('classify evidence.json', 'classify evidence.json -o text --exit-status'))
     .option('--at <time>', 'judge as of this moment, not the one in the document')
     .option('--exit-status', 'exit with 12, 11 or 10 when a run is uncertain, a false success or stuck')
     .action(async (files, options, command) => {

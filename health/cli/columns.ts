@@ -14,7 +14,11 @@ export function wordList<const Word extends string>(flag: string, words: readonl
 }
 
 /** An option that takes some of a closed list of words, with commas between them, and completes them. */
-export function listOption<const Word extends string>(flags: string, says: string, words: readonly Word[]) {
+export function listOption<const Flags extends string, const Word extends string>(
+  flags: Flags,
+  says: string,
+  words: readonly Word[],
+) {
   const option = new Option(flags, `${says}: ${words.join(', ')}`);
   const flag = option.long ?? flags;
   return completes(option.argParser(wordList(flag, words)), { words, list: true });

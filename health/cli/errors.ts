@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../receipts/errors.ts';
 import { terminalText } from '../../receipts/text.ts';
 import type { OutputFormat } from './output.ts';
 
-/** The exit codes of the command (DESIGN 8). The last three are for `--exit-status`. */
+/** The exit codes of the command. 10 to 12 are for `--exit-status` and `wait-for`; 3 is also Nagios' own "unknown". */
 export const EXIT = {
   done: 0,
   failure: 1,
@@ -16,6 +16,7 @@ export const EXIT = {
   stuck: 10,
   falseSuccess: 11,
   uncertain: 12,
+  timedOut: 124,
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

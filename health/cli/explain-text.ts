@@ -46,6 +46,16 @@ export function explainText(screen: ExplainScreen, context: Context): string {
   ]);
 }
 
+/** The verdict, why, and what to do: the first and the last thing that somebody who watches wants to know. */
+export function compactText(screen: ExplainScreen, context: Context): string {
+  const { judgement, safeAction } = screen.explanation;
+  return lines([
+    ...head(screen, context),
+    `  ${terminalText(judgement.message)}`,
+    `${bold('Safe action:', context.terminal)} ${safeAction}`,
+  ]);
+}
+
 function head({ document, explanation }: ExplainScreen, context: Context): readonly string[] {
   const { terminal } = context;
   const { judgement } = explanation;

@@ -1,12 +1,12 @@
 /** `explain`: one run, always described, with everything that speaks for and against its verdict. */
 import { Option } from '@commander-js/extra-typings';
+import type { HealthError } from '../../receipts/errors.ts';
 import type { RunReference } from '../../receipts/store.ts';
 import type { EvidenceDocument } from '../evidence.ts';
 import { explain, EXPLAIN_SCHEMA_VERSION, factKind, phraseText } from '../explain.ts';
-import type { Explanation } from '../explain.ts';
 import { gatherRunAt } from '../gather.ts';
 import type { Sources } from '../gather.ts';
-import { isoTime } from '../report.ts';
+import { isoTime, reportRow } from '../report.ts';
 import { isOpen } from '../temporal.ts';
 import { statusOf } from './classify.ts';
 import type { Configuration } from './configuration.ts';
@@ -15,10 +15,14 @@ import type { Context, Finish } from './context.ts';
 import { EXIT, errorOut } from './errors.ts';
 import type { ExitCode } from './errors.ts';
 import { explainText } from './explain-text.ts';
+import type { ExplainScreen } from './explain-text.ts';
 import { identity, runIdentity } from './ids.ts';
 import { judgeDocument, judgeRun, keepJudged } from './judge-run.ts';
 import type { JudgedRun } from './judge-run.ts';
+import { NAGIOS, nagiosLine, runText, stateOf, unknownLine } from './nagios.ts';
+import { nearing } from './nearing.ts';
 import { write } from './output.ts';
+import { examples } from './examples.ts';
 import type { Program } from './program.ts';
 import { parseTime } from './times.ts';
 
@@ -34,6 +38,7 @@ export function addExplain(program: Program, finish: Finish): void {
   program
     .command('explain')
     .description('why one run is what it is, and what to do')
+    .addHelpText('before', examples('explain -w crawl-7', 'explain -w crawl-7 -o json --exit-status'))
     .addOption(
       new Option('-w, --workflow-id <id>', 'workflow id').argParser(identity('--workflow-id')).makeOptionMandatory(),
     )
@@ -46,7 +51,7 @@ export function addExplain(program: Program, finish: Finish): void {
     .option('--export', 'write the evidence document, for `classify`')
     .option('--exit-status', 'exit with 12, 11 or 10 when it is uncertain, a false success or stuck')
     .action(async (options, command) => {
-      finish(await runExplain(options, contextOf(command.optsWithGlobals())));
+      finish(await runExplain(options, contextOf(command.optsWithGlobals(), 'text', true)));
     });
 }
 
@@ -63,7 +68,8 @@ async function runExplain(options: ExplainOptions, context: Context): Promise<Ex
     const { judgement } = found;
     if (options.export) {
       if (context.format !== 'none') await write(`${JSON.stringify(found.gathered.document, null, 2)}\n`);
-    } else await print(found, configuration, context);
+    } else if (context.format === 'nagios') return await asNagios(found, errors);
+    else await print(found, configuration, context);
     await keepJudged(found, sources);
     for (const error of errors) process.stderr.write(errorOut(error, context.format));
     if (errors.length > 0) return EXIT.unreachable;
@@ -73,6 +79,19 @@ async function runExplain(options: ExplainOptions, context: Context): Promise<Ex
   }
 }
 
+async function asNagios({ gathered, judgement }: JudgedRun, errors: readonly HealthError[]): Promise<ExitCode> {
+  const { document } = gathered;
+  const row = reportRow(document, judgement);
+  const unread = errors[0];
+  const checked = { row, nearing: nearing(document) };
+  const state = unread === undefined ? stateOf(checked) : 'UNKNOWN';
+  const seconds = row.since === null ? {} : { since: Math.round((document.nowMs - Date.parse(row.since)) / 1_000) };
+  await write(
+    unread === undefined ? nagiosLine(state, `${runText(checked)}: ${row.message}`, seconds) : unknownLine(unread),
+  );
+  return NAGIOS[state];
+}
+
 async function then(reference: RunReference, atMs: number, sources: Sources): Promise<JudgedRun> {
   const { document, judgedThen } = await gatherRunAt(reference, atMs, sources);
   const said = judgedThen && `${judgedThen.verdict ?? 'no verdict'} (${judgedThen.reason})`;
@@ -80,27 +99,30 @@ async function then(reference: RunReference, atMs: number, sources: Sources): Pr
   return { gathered: { document, failureTexts: {} }, judgement: judgeDocument(document), notes, seen: null };
 }
 
-async function print(
+export function explainScreen(
   { gathered: { document, failureTexts }, judgement, notes }: JudgedRun,
   configuration: Configuration,
-  context: Context,
-): Promise<void> {
-  const explanation = explain(document, judgement);
-  const links = linksOf(document, configuration);
-  if (context.format === 'text') {
-    await write(explainText({ document, explanation, failureTexts, links, notes }, context));
-  } else if (context.format !== 'none') {
+): ExplainScreen {
+  return {
+    document,
+    explanation: explain(document, judgement),
+    failureTexts,
+    links: linksOf(document, configuration),
+    notes,
+  };
+}
+
+async function print(found: JudgedRun, configuration: Configuration, context: Context): Promise<void> {
+  const screen = explainScreen(found, configuration);
+  if (context.format === 'text') await write(explainText(screen, context));
+  else if (context.format !== 'none') {
     const indent = context.format === 'json' ? 2 : 0;
-    await write(`${JSON.stringify(explainDocument(document, explanation, links, notes), null, indent)}\n`);
+    await write(`${JSON.stringify(explainDocument(screen), null, indent)}\n`);
   }
 }
 
-function explainDocument(
-  document: EvidenceDocument,
-  { judgement, components, safeAction, forbidden, wouldChange, decisive }: Explanation,
-  links: readonly string[],
-  notes: readonly string[],
-): object {
+function explainDocument({ document, explanation, links, notes }: ExplainScreen): object {
+  const { judgement, components, safeAction, forbidden, wouldChange, decisive } = explanation;
   return {
     schemaVersion: EXPLAIN_SCHEMA_VERSION,
     run: document.run,

@@ -1,33 +1,39 @@
 /** `migrate`: brings the store's schema to this version, or says what it has. The only command that needs the store. */
 import { HealthError } from '../../receipts/errors.ts';
 import type { SchemaState } from '../../receipts/postgres/index.ts';
+import type { Configuration } from './configuration.ts';
 import { contextOf } from './context.ts';
 import type { Context, Finish } from './context.ts';
 import { EXIT } from './errors.ts';
 import type { ExitCode } from './errors.ts';
 import { write } from './output.ts';
+import { examples } from './examples.ts';
 import type { Program } from './program.ts';
 import { lines } from './table.ts';
 
 export function addMigrate(program: Program, finish: Finish): void {
-  const group = program.command('migrate').description("bring the store's schema to this version");
+  const group = program
+    .command('migrate')
+    .description("bring the store's schema to this version")
+    .addHelpText('before', examples('migrate', 'migrate status'));
   group
     .command('up', { isDefault: true })
     .description('apply what is missing; two at once are safe')
+    .addHelpText('before', examples('migrate', 'migrate up -o json'))
     .action(async (_options, command) => {
       finish(await up(contextOf(command.optsWithGlobals())));
     });
   group
     .command('status')
     .description('what the database has and needs; changes nothing')
+    .addHelpText('before', examples('migrate status', 'migrate status -o json'))
     .action(async (_options, command) => {
       finish(await status(contextOf(command.optsWithGlobals())));
     });
 }
 
 /** @throws HealthError CONFIG_MISSING */
-function databaseUrlOf(context: Context): string {
-  const { databaseUrl } = context.configuration();
+export function requireDatabase({ databaseUrl }: Configuration): string {
   if (databaseUrl !== null) return databaseUrl;
   throw new HealthError(
     'CONFIG_MISSING',
@@ -41,7 +47,7 @@ function databaseUrlOf(context: Context): string {
 
 async function up(context: Context): Promise<ExitCode> {
   const { migrate } = await import('../../receipts/postgres/index.ts');
-  const report = await migrate(databaseUrlOf(context));
+  const report = await migrate(requireDatabase(context.configuration()));
   const text = [
     ...report.applied.map((name) => `applied ${name}`),
     report.applied.length === 0 ? `Nothing to do: version ${report.to}.` : `Version ${report.from} to ${report.to}.`,
@@ -60,7 +66,7 @@ const SAYS: Readonly<Record<SchemaState, string>> = {
 
 async function status(context: Context): Promise<ExitCode> {
   const { schemaStatus } = await import('../../receipts/postgres/index.ts');
-  const found = await schemaStatus(databaseUrlOf(context));
+  const found = await schemaStatus(requireDatabase(context.configuration()));
   const text = [
     `${SAYS[found.state]} (needed ${found.need}, found ${found.have})`,
     ...found.pending.map((name) => `pending ${name}`),

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import type { Verdict } from '../verdict.ts';
 
-export const OUTPUTS = ['text', 'json', 'jsonl', 'none'] as const;
+export const OUTPUTS = ['text', 'json', 'jsonl', 'none', 'nagios'] as const;
 export type OutputFormat = (typeof OUTPUTS)[number];
 export const COLOR_WISHES = ['always', 'never', 'auto'] as const;
 export type ColorWish = (typeof COLOR_WISHES)[number];
@@ -16,6 +16,8 @@ export interface Terminal {
   readonly unicode: boolean;
   /** Null off a terminal: nothing is cut there. */
   readonly columns: number | null;
+  /** How high a screen is that may be redrawn on stdout; null where only lines may follow each other. */
+  readonly rows: number | null;
   /** Lines may be redrawn on stderr. */
   readonly progress: boolean;
 }
@@ -23,6 +25,7 @@ export interface Terminal {
 interface Stream {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
 }
 
 /** --color, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal. */
@@ -43,7 +46,9 @@ export function terminalOf(
     colors: colored ? (full ? 'full' : 'basic') : 'none',
     lightBackground: /;(7|15)$/.test(env['COLORFGBG'] ?? ''),
     unicode: /utf-?8/i.test(locale) || process.platform === 'win32',
-    columns: tty ? (stdout.columns ?? 80) : null,
+    // A terminal that nobody gave a size says 0.
+    columns: tty ? stdout.columns || 80 : null,
+    rows: tty && !dumb && !set('CI') ? stdout.rows || 24 : null,
     progress: stderr.isTTY === true && !dumb && !set('CI'),
   };
 }

@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError, Option } from '@commander-js/extra-typings';
 import { HealthError } from '../../receipts/errors.ts';
+import { examples } from './examples.ts';
 import { COLOR_WISHES, OUTPUTS } from './output.ts';
 import { TIME_FORMATS } from './times.ts';
 
@@ -13,10 +14,12 @@ const repeated = (value: string, before: readonly string[] | undefined): string[
 export function createProgram() {
   return new Command('temporal-health')
     .description('Says how Temporal runs really are: working, waiting, stuck, uncertain, false-success or healthy.')
+    .addHelpText('before', examples('report', 'explain -w crawl-7'))
     .addOption(new Option('-o, --output <format>', 'form of the output').choices(OUTPUTS))
     .option('-n, --namespace <name>', 'Temporal namespace (env: TEMPORAL_NAMESPACE)')
     .option('--address <host:port>', 'Temporal frontend (env: TEMPORAL_ADDRESS; default: localhost:7233)')
     .option('--profile <name>', "profile of Temporal's configuration file (env: TEMPORAL_PROFILE)")
+    .addOption(new Option('--env <name>', "the Temporal CLI's own environments; use --profile").hideHelp())
     .option('--config-file <path>', "Temporal's configuration file (env: TEMPORAL_CONFIG_FILE)")
     .addOption(new Option('--disable-config-file', 'read no configuration file').conflicts(['configFile', 'profile']))
     .option('--disable-config-env', 'read no TEMPORAL_* connection settings')
@@ -31,8 +34,8 @@ export function createProgram() {
     .addOption(new Option('--tls-ca-path <path>', 'CA of the server').conflicts(['tlsCaData', 'disableTls']))
     .addOption(new Option('--tls-ca-data <pem>', 'CA of the server, inline').conflicts('disableTls'))
     .option('--grpc-meta <key=value>', 'header of every call, repeatable', repeated)
-    .option('--command-timeout <seconds>', 'longest time of one call to Temporal (default: 10)', seconds)
-    .option('--client-connect-timeout <seconds>', 'longest time to connect (default: 5)', seconds)
+    .option('--command-timeout <seconds>', 'longest time of one call to Temporal (default: 10)', lengthOfTime)
+    .option('--client-connect-timeout <seconds>', 'longest time to connect (default: 5)', lengthOfTime)
     .option('--database-url <url>', 'store of receipts (env: TEMPORAL_HEALTH_DATABASE_URL)')
     .addOption(new Option('--time-format <format>', 'times in text output').choices(TIME_FORMATS))
     .addOption(new Option('--color <when>', 'colours in text output').choices(COLOR_WISHES))
@@ -46,14 +49,16 @@ export function createProgram() {
 export type Program = ReturnType<typeof createProgram>;
 export type GlobalOptions = ReturnType<Program['opts']>;
 
-function seconds(text: string): number {
-  // Temporal's own flags take a Go duration; a bare number of seconds is taken as well.
-  const found = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
-  const unit = { ms: 1, s: 1_000, m: 60_000 }[found?.[2] ?? 's'] ?? 1_000;
-  const ms = found ? Number(found[1]) * unit : Number.NaN;
-  if (!(ms > 0)) throw usage(`'${text}' is not a length of time, for example 10s.`);
+/** A Go duration as Temporal's own flags take it, or a bare number of seconds; in ms. @throws HealthError USAGE */
+export function lengthOfTime(text: string): number {
+  const parts = /^\d+(?:\.\d+)?$/.test(text) ? [`${text}s`] : (text.match(/\d+(?:\.\d+)?(?:ms|s|m|h)/g) ?? []);
+  const whole = parts.join('') === (parts.length === 1 && /\d$/.test(text) ? `${text}s` : text);
+  const ms = parts.reduce((sum, part) => sum + Number.parseFloat(part) * (UNIT_MS[part.replace(/[\d.]/g, '')] ?? 0), 0);
+  if (!whole || !(ms > 0)) throw usage(`'${text}' is not a length of time, for example 10s.`);
   return ms;
 }
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 export function usage(message: string, hint?: string): HealthError {
   return new HealthError('USAGE', message, hint === undefined ? {} : { hint });

@@ -12,6 +12,8 @@ import { EXIT, errorOut } from './errors.ts';
 import type { ExitCode } from './errors.ts';
 import { judgeFleet } from './fleet-pass.ts';
 import type { FleetFilter, MetRun } from './fleet-pass.ts';
+import { NagiosReport } from './nagios.ts';
+import { nearing } from './nearing.ts';
 import { Progress, write } from './output.ts';
 import type { ReportColumn } from './report-columns.ts';
 import { reportText } from './report-text.ts';
@@ -26,6 +28,14 @@ export interface ReportWish {
   readonly columns: readonly ReportColumn[] | null;
 }
 
+/** One pass over the runs, counted. */
+export interface Pass {
+  readonly end: FleetEnd;
+  /** One for each source that could not be read, of the opening and of the pass. */
+  readonly errors: readonly HealthError[];
+  readonly text: () => string;
+}
+
 export class Report {
   readonly #wish: ReportWish;
   readonly #context: Context;
@@ -33,6 +43,8 @@ export class Report {
   readonly #sources: Sources;
   readonly #errors: readonly HealthError[];
   readonly #tally: Tally<ShownRow>;
+  readonly #onShown: (row: ShownRow) => void;
+  readonly #nagios = new NagiosReport();
   readonly #seen = new Set<Verdict>();
   readonly #startedAtMs = Date.now();
   #first = true;
@@ -43,8 +55,10 @@ export class Report {
     configuration: Configuration,
     sources: Sources,
     errors: readonly HealthError[],
+    onShown: (row: ShownRow) => void = () => undefined,
   ) {
     this.#wish = wish;
+    this.#onShown = onShown;
     this.#context = context;
     this.#configuration = configuration;
     this.#sources = sources;
@@ -53,29 +67,43 @@ export class Report {
   }
 
   async run(): Promise<ExitCode> {
+    return await this.#end(await this.pass((run) => this.#print(run)));
+  }
+
+  /** Counts and remembers; nothing is printed but by `print`. */
+  async pass(print: (run: MetRun) => Promise<void> | void = () => undefined): Promise<Pass> {
     const progress = new Progress(this.#context.terminal);
     try {
       const end = await judgeFleet(
         this.#wish.filter,
         this.#sources,
-        (run) => this.#meet(run),
+        async (run) => {
+          this.#meet(run);
+          if (run.shown) await print(run);
+        },
         ({ listed, rows, described }) => {
           progress.show(`${listed} listed, ${rows} chains read, ${described} described`);
         },
       );
-      progress.clear();
-      return await this.#end(end);
+      const errors = dedupe([...this.#errors, ...end.errors]);
+      return { end, errors, text: () => this.#text(end) };
     } finally {
       progress.clear();
     }
   }
 
-  async #meet({ row, shown }: MetRun): Promise<void> {
-    if (shown && row.verdict !== null) this.#seen.add(row.verdict);
+  #meet({ row, shown }: MetRun): void {
     this.#tally.add(row, shown);
     if (!shown) return;
-    if (this.#context.format === 'jsonl') await write(`${JSON.stringify(forMachines(row))}\n`);
-    if (this.#context.format === 'json') await this.#writeJsonRow(forMachines(row));
+    if (row.verdict !== null) this.#seen.add(row.verdict);
+    this.#onShown(row);
+  }
+
+  async #print({ row, document }: MetRun): Promise<void> {
+    const { format } = this.#context;
+    if (format === 'nagios') this.#nagios.add({ row, nearing: nearing(document) });
+    if (format === 'jsonl') await write(`${JSON.stringify(forMachines(row))}\n`);
+    if (format === 'json') await this.#writeJsonRow(forMachines(row));
   }
 
   async #writeJsonRow(row: ReportRow): Promise<void> {
@@ -90,9 +118,13 @@ export class Report {
     return `${JSON.stringify(head).slice(0, -1)},"runs":[`;
   }
 
-  async #end(end: FleetEnd): Promise<ExitCode> {
+  async #end({ end, errors, text }: Pass): Promise<ExitCode> {
     const { format } = this.#context;
-    const errors = dedupe([...this.#errors, ...end.errors]);
+    if (format === 'nagios') {
+      const { line, exit } = this.#nagios.end(errors);
+      await write(line);
+      return exit;
+    }
     if (format === 'json') {
       const { open, closed, notDescribed, leftOut } = end;
       const tail = {
@@ -105,7 +137,7 @@ export class Report {
       };
       await write(`${this.#first ? this.#jsonHead() : ''}\n],${JSON.stringify(tail).slice(1)}\n`);
     }
-    if (format === 'text') await write(this.#text(end));
+    if (format === 'text') await write(text());
     for (const error of errors) process.stderr.write(errorOut(error, format));
     if (errors.length > 0) return EXIT.unreachable;
     return this.#wish.exitStatus ? statusOf([...this.#seen]) : EXIT.done;

@@ -10,11 +10,12 @@ import type { Context, Finish } from './context.ts';
 import type { ExitCode } from './errors.ts';
 import { examples } from './examples.ts';
 import type { FleetFilter } from './fleet-pass.ts';
-import { usage, wholeNumber } from './program.ts';
+import { lengthOfTime, usage, wholeNumber } from './program.ts';
 import type { Program } from './program.ts';
 import { REPORT_COLUMNS } from './report-columns.ts';
 import type { ReportColumn } from './report-columns.ts';
 import { Report } from './report-once.ts';
+import { watchReport } from './report-watch.ts';
 
 const DEFAULT_LIMIT = 500;
 const MOST = 10_000;
@@ -31,6 +32,8 @@ interface ReportOptions {
   readonly all?: true | undefined;
   readonly columns?: readonly ReportColumn[] | undefined;
   readonly exitStatus?: true | undefined;
+  readonly watch?: true | undefined;
+  readonly interval: number;
   readonly limit: number;
 }
 
@@ -58,15 +61,24 @@ export function addReport(program: Program, finish: Finish): void {
     .option('--all', 'every run, also those without a verdict')
     .addOption(columnsOption(REPORT_COLUMNS))
     .option('--limit <n>', 'how many runs are described at most', wholeNumber('--limit', 1, MOST), DEFAULT_LIMIT)
-    .option('--exit-status', 'exit with 12, 11 or 10 when a run is uncertain, a false success or stuck')
+    .option('--watch', 'again and again, until Ctrl-C')
+    .option('-i, --interval <length>', 'with --watch: how long between two reports', lengthOfTime, 10_000)
+    .addOption(
+      new Option('--exit-status', 'exit with 12, 11 or 10 when a run is uncertain, a false success or stuck').conflicts(
+        'watch',
+      ),
+    )
     .action(async (options, command) => {
-      finish(await runReport(options, contextOf(command.optsWithGlobals())));
+      finish(await runReport(options, contextOf(command.optsWithGlobals(), 'text', true)));
     });
 }
 
 async function runReport(options: ReportOptions, context: Context): Promise<ExitCode> {
   if (options.columns !== undefined && context.format !== 'text') {
     throw usage('--columns is for text; JSON always holds everything.');
+  }
+  if (options.watch && context.format !== 'text' && context.format !== 'jsonl') {
+    throw usage('--watch has no end to close a document with; it is for text and -o jsonl.');
   }
   const configuration = context.configuration();
   // The clients of Temporal and Postgres are loaded by who needs them: `version` and completion answer at once.
@@ -79,6 +91,7 @@ async function runReport(options: ReportOptions, context: Context): Promise<Exit
       exitStatus: options.exitStatus === true,
       columns: options.columns ?? null,
     };
+    if (options.watch) return await watchReport(wish, options.interval, context, configuration, sources, errors);
     return await new Report(wish, context, configuration, sources, errors).run();
   } finally {
     await close();

@@ -1,12 +1,15 @@
 /** `schema NAME`: a published JSON Schema, as it ships with this version. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Argument } from '@commander-js/extra-typings';
 import { HealthError } from '../../receipts/errors.ts';
+import { completes } from './candidates.ts';
 import { contextOf } from './context.ts';
 import type { Finish } from './context.ts';
 import { EXIT } from './errors.ts';
 import { write } from './output.ts';
 import { packageFile } from './package-files.ts';
+import { examples } from './examples.ts';
 import type { Program } from './program.ts';
 import { lines } from './table.ts';
 
@@ -24,8 +27,15 @@ function schemas(): ReadonlyMap<string, string> {
 export function addSchema(program: Program, finish: Finish): void {
   program
     .command('schema')
-    .argument('[name]', 'evidence, judgement, receipt, …; none lists them')
+    .addArgument(
+      completes(new Argument('[name]', 'evidence, judgement, receipt, …; none lists them'), {
+        get words() {
+          return [...schemas().keys()];
+        },
+      }),
+    )
     .description('a published JSON Schema')
+    .addHelpText('before', examples('schema', 'schema evidence'))
     .action(async (name, _options, command) => {
       const { format } = contextOf(command.optsWithGlobals());
       const known = schemas();

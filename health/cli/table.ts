@@ -10,7 +10,7 @@ const NO_LINES = {
 const COLOR = /\u001b\[[\d;]*m/g;
 
 /** Characters that a cell occupies, near enough to share a terminal's width. */
-function widthOf(cell: string): number {
+export function widthOf(cell: string): number {
   return Array.from(cell.replace(COLOR, '')).length;
 }
 

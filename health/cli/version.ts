@@ -9,6 +9,7 @@ import type { Finish } from './context.ts';
 import { EXIT } from './errors.ts';
 import { write } from './output.ts';
 import { packageFile } from './package-files.ts';
+import { examples } from './examples.ts';
 import type { Program } from './program.ts';
 import { lines } from './table.ts';
 
@@ -21,6 +22,7 @@ export function addVersion(program: Program, finish: Finish): void {
   program
     .command('version')
     .description('versions of the package, the rules and the schemas')
+    .addHelpText('before', examples('version', 'version -o json'))
     .action(async (_options, command) => {
       const { format } = contextOf(command.optsWithGlobals());
       const versions = {

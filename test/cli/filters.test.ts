@@ -83,3 +83,55 @@ describe('columns', () => {
     expect(await run(['report', '--columns', 'run', '-o', 'json'])).toMatchObject({ code: 2, stdout: '' });
   });
 });
+
+describe('the line of a monitoring system', () => {
+  it('report: 2 and who needs you; 0 where the filters leave nothing bad', async () => {
+    const all = await run(['report', '-o', 'nagios']);
+    expect(all).toMatchObject({ code: 2, stderr: '' });
+    expect(all.stdout).toMatch(
+      /^HEALTH CRITICAL - 3 need you: .*run-stuck stuck \(milestone-stale\).* \| working=1 waiting=1 stuck=1;;0 uncertain=1;;0 false_success=1;;0 healthy=1 not_instrumented=1\n$/,
+    );
+    const fine = await run(['-o', 'nagios', 'report', '--verdict', 'working,healthy']);
+    expect(fine.code).toBe(0);
+    expect(fine.stdout).toMatch(/^HEALTH OK - nothing needs you \| working=1 /);
+  });
+
+  it('explain: each verdict has its state, and a run without a verdict is unknown', async () => {
+    const line = async (workflowId: string) => run(['explain', '-w', workflowId, '-o', 'nagios']);
+    const stuck = await line('run-stuck');
+    expect(stuck).toMatchObject({ code: 2, stderr: '' });
+    expect(stuck.stdout).toMatch(/^HEALTH CRITICAL - run-stuck stuck \(milestone-stale\): .* \| since=18\d\d\n$/);
+    expect((await line('run-healthy')).code).toBe(0);
+    expect((await line('run-waiting')).code).toBe(0);
+    expect((await line('run-bare')).code).toBe(3);
+    expect((await line('nobody')).stdout).toMatch(/^HEALTH UNKNOWN - .*\(NOT_FOUND\)\n$/);
+    expect((await line('nobody')).code).toBe(3);
+  });
+
+  it('1 where four fifths of a wait are over', async () => {
+    const runId = await planted.start('run-nearly');
+    const openedAtMs = Date.now() - 9 * 3_600_000;
+    const wait = {
+      ...{ name: 'approve', owner: 'ann', deadlineMs: openedAtMs + 10 * 3_600_000 },
+      ...({ resumeToken: 'wt-2', resumeBy: 'approval', state: 'open' } as const),
+    };
+    await planted.emit(runId, 'run-nearly', 'wait', wait, openedAtMs);
+    const ran = await run(['explain', '-w', 'run-nearly', '-o', 'nagios']);
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toMatch(
+      /^HEALTH WARNING - run-nearly waiting \(wait, 90 % of the time of wait approve spent\): /,
+    );
+    expect((await run(['wait-for', '-w', 'run-nearly', '--for', 'waiting', '-o', 'nagios'])).code).toBe(1);
+    const report = await run(['report', '--owner', 'ann', '-o', 'nagios']);
+    expect(report.stdout).toMatch(/^HEALTH WARNING - 1 near a limit: run-nearly /);
+    await planted.client.workflow.getHandle('run-nearly').terminate();
+  });
+
+  it('3 where the check itself could not read, with nothing on stderr that nobody would see', async () => {
+    const ran = await run(['report', '-o', 'nagios', '--client-connect-timeout', '1s', '--address', '127.0.0.1:1']);
+    expect(ran).toMatchObject({ code: 3, stderr: '' });
+    expect(ran.stdout).toMatch(/^HEALTH UNKNOWN - Temporal at 127\.0\.0\.1:1 .*\(TEMPORAL_UNREACHABLE\)\n$/);
+    expect(await run(['report', '-o', 'nagios', '--lmit', '3'])).toMatchObject({ code: 3, stderr: '' });
+    expect((await run(['doctor', '-o', 'nagios'])).stdout).toContain('-o nagios is for report, explain and wait-for');
+  });
+});

@@ -48,7 +48,7 @@ describe('what the command refuses before it asks anybody', () => {
     ['a missing id', ['explain'], 2, 'USAGE', /--workflow-id/],
     ['a misspelt command', ['reprot'], 2, 'USAGE', /Did you mean report\?/],
     ['a misspelt flag', ['report', '--exit-staus'], 2, 'USAGE', /Did you mean --exit-status\?/],
-    ['an unknown form of output', ['report', '-o', 'xml'], 2, 'USAGE', /text, json, jsonl, none\. \(USAGE\)/],
+    ['an unknown form of output', ['report', '-o', 'xml'], 2, 'USAGE', /text, json, jsonl, none, nagios\. \(USAGE\)/],
     ['a word too many', ['report', 'now'], 2, 'USAGE', /but got 1\. \(USAGE\)/],
     ['an unknown verdict', ['report', '--verdict', 'sick'], 2, 'USAGE', /working, waiting, stuck/],
     ['a contradiction', ['report', '--needs-attention', '--all'], 2, 'USAGE', /--needs-attention.*--all/],

@@ -16,9 +16,10 @@ const EXIT_TEXTS: Readonly<Record<keyof typeof EXIT, string>> = {
   notAllowed: 'Temporal does not allow it.',
   unreachable: 'Temporal or Postgres cannot be reached. What could be read stands on stdout.',
   conflict: 'Two things that must be equal differ.',
-  stuck: 'With `--exit-status`: the worst verdict is stuck.',
-  falseSuccess: 'With `--exit-status`: the worst verdict is false-success.',
-  uncertain: 'With `--exit-status`: the worst verdict is uncertain.',
+  stuck: 'With `--exit-status`, or of `wait-for`: the worst verdict is stuck.',
+  falseSuccess: 'With `--exit-status`, or of `wait-for`: the worst verdict is false-success.',
+  uncertain: 'With `--exit-status`, or of `wait-for`: the worst verdict is uncertain.',
+  timedOut: '`wait-for` has waited as long as `--timeout` says.',
   interrupted: 'Interrupted.',
 };
 

@@ -36,6 +36,7 @@ export interface Place {
   readonly emitter?: string;
   readonly fence?: number;
   readonly sequence?: number;
+  readonly receiptId?: string;
 }
 
 export interface Planted {
@@ -75,7 +76,7 @@ export async function openPlanted(address: string, databaseUrl: string): Promise
     async emit(runId, workflowId, kind, body, occurredAtMs, place = {}) {
       const receipt = {
         schemaVersion: 1,
-        receiptId: v7(),
+        receiptId: place.receiptId ?? v7(),
         kind,
         clusterId,
         namespace: 'default',
