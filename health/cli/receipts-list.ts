@@ -1,6 +1,6 @@
 /** Reads the receipts of a chain from the store and prints them: no source but the store is needed. */
 import { compareFence, compareOrder } from '../../receipts/envelope.ts';
-import type { OrderParts, StoredReceipt, StoredRefusal } from '../../receipts/envelope.ts';
+import type { OrderParts } from '../../receipts/envelope.ts';
 import { HealthError } from '../../receipts/errors.ts';
 import { emitterKeyOf } from '../../receipts/fold.ts';
 import type { ReceiptKind } from '../../receipts/receipt.ts';
@@ -13,8 +13,8 @@ import { EXIT } from './errors.ts';
 import type { ExitCode } from './errors.ts';
 import { requireDatabase } from './migrate.ts';
 import { dim, write } from './output.ts';
-import { MOST_RECEIPTS } from './receipts.ts';
-import type { ReceiptColumn } from './receipts.ts';
+import { MOST_RECEIPTS } from './receipts-shown.ts';
+import type { ListedReceipt, ReceiptColumn } from './receipts-shown.ts';
 import { receiptsText } from './receipts-text.ts';
 import { openSources } from './sources.ts';
 
@@ -24,14 +24,6 @@ interface ListWish {
   readonly kind?: readonly ReceiptKind[] | undefined;
   readonly limit: number;
   readonly columns?: readonly ReceiptColumn[] | undefined;
-}
-
-/** `late`: kept and not counted, its attempt had been replaced. `refused`: its place alone is kept, and why. */
-export type Mark = 'late' | 'refused' | null;
-
-export interface ListedReceipt {
-  readonly mark: Mark;
-  readonly receipt: StoredReceipt | StoredRefusal;
 }
 
 export async function listReceipts(wish: ListWish, context: Context): Promise<ExitCode> {

@@ -4,8 +4,7 @@ import type { StoredReceipt } from '../../receipts/envelope.ts';
 import type { Delta } from '../../receipts/receipt.ts';
 import type { Context } from './context.ts';
 import { dim } from './output.ts';
-import type { ListedReceipt } from './receipts-list.ts';
-import type { ReceiptColumn } from './receipts.ts';
+import type { ListedReceipt, ReceiptColumn } from './receipts-shown.ts';
 import { lines, wrapWidest } from './table.ts';
 import { timeText } from './times.ts';
 

@@ -8,23 +8,7 @@ import { examples } from './examples.ts';
 import { identity, runIdentity } from './ids.ts';
 import { usage, wholeNumber } from './program.ts';
 import type { Program } from './program.ts';
-
-export const RECEIPT_COLUMNS = [
-  'recorded',
-  'kind',
-  'what',
-  'mark',
-  'emitter',
-  'attempt',
-  'sequence',
-  'occurred',
-  'run',
-  'id',
-] as const;
-export type ReceiptColumn = (typeof RECEIPT_COLUMNS)[number];
-
-/** Receipts of one chain that are read at most. */
-export const MOST_RECEIPTS = 10_000;
+import { MOST_RECEIPTS, RECEIPT_COLUMNS } from './receipts-shown.ts';
 
 export function addReceipts(program: Program, finish: Finish): void {
   const group = program

@@ -1,6 +1,5 @@
 /** `wait-for`: blocks until every named run has one of the verdicts that are waited for, or until one of them never will. */
 import { Option } from '@commander-js/extra-typings';
-import { VERDICTS } from '../verdict.ts';
 import { contextOf } from './context.ts';
 import type { Finish } from './context.ts';
 import { listOption } from './columns.ts';
@@ -8,9 +7,7 @@ import { examples } from './examples.ts';
 import { identity } from './ids.ts';
 import { lengthOfTime } from './program.ts';
 import type { Program } from './program.ts';
-
-export const WANTED = [...VERDICTS, 'deliverable'] as const;
-export type Wanted = (typeof WANTED)[number];
+import { WANTED } from './wanted.ts';
 
 const known = identity('--workflow-id');
 

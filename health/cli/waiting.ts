@@ -16,7 +16,7 @@ import { nearing } from './nearing.ts';
 import { Progress, write } from './output.ts';
 import { openSources } from './sources.ts';
 import { lengthText } from './times.ts';
-import type { Wanted } from './wait-for.ts';
+import type { Wanted } from './wanted.ts';
 
 export interface WaitWish {
   readonly workflowId: readonly string[];
