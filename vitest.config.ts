@@ -30,7 +30,7 @@ export default defineConfig({
       include: [
         'health/{classify,actions,policy,verdict,plan-retry,view,liveness,stops,findings,failure,valid-until}.ts',
         'health/rules/**/*.ts',
-        'receipts/{fold,state}.ts',
+        'receipts/{emitters,fold,state}.ts',
       ],
       thresholds: { branches: 100, functions: 100, lines: 100, statements: 100 },
       reporter: ['text-summary'],

@@ -75,7 +75,7 @@ export function missingOf(taken: Ranges): number {
 }
 
 function highestOf(taken: Ranges): number {
-  return taken.at(-1)?.[1] ?? 0;
+  return Math.max(0, ...taken.map(([, last]) => last));
 }
 
 /**

@@ -83,7 +83,7 @@ export const retryCannotFinish: Rule = (view) => {
     return {
       verdict: 'stuck',
       reason: 'retry-cannot-finish',
-      message: `The next attempt of ${activity.activityType} cannot finish: it needs ${seconds(terms.neededMs)} and ${seconds(terms.leftMs ?? 0)} are left.`,
+      message: `The next attempt of ${activity.activityType} cannot finish: it needs ${seconds(terms.neededMs)} and ${seconds(Number(terms.leftMs))} are left.`,
       decisive: termNames(terms).map((term) => fact(`activity:${activity.activityId}`, term, terms[term])),
     };
   }
