@@ -282,7 +282,7 @@ async function correctnessOf({ form, databaseUrl, runs, completed }: Variant): P
          (select count(*) from temporal_health.receipts) as receipts,
          (select coalesce(sum(receipt_count), 0) from temporal_health.chains) as in_state,
          (select count(*) from temporal_health.chains) as chains,
-         (select count(*) from temporal_health.emitters where received <> highest) as holes`,
+         (select count(*) from temporal_health.emitters where temporal_health.has_hole(taken)) as holes`,
     );
     const row = rows[0];
     const [receipts, inState, chains, holes] = [row?.receipts, row?.in_state, row?.chains, row?.holes].map(Number);
