@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Ends the run with the one line a build server counts: `N passed, N failed`, and `, N skipped` where there are any. */
+/** Ends the run with the one line a build server counts: `N passed, N failed`; what was skipped stands on the line before. */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     let passed = 0;
@@ -15,9 +15,9 @@ export default class ClosingLine implements Reporter {
         else skipped += 1;
       }
     }
-    const tail = skipped > 0 ? `, ${skipped} skipped` : '';
+    const before = skipped > 0 ? `${skipped} skipped\n` : '';
     process.on('exit', () => {
-      process.stdout.write(`\n${passed} passed, ${failed} failed${tail}\n`);
+      process.stdout.write(`\n${before}${passed} passed, ${failed} failed\n`);
     });
   }
 }
