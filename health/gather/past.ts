@@ -8,13 +8,13 @@ import type { ChainRow } from '../../receipts/state.ts';
 import type { ReceiptStore, RunReference } from '../../receipts/store.ts';
 import type { ChildEvidence, EvidenceDocument, Outage, TemporalState, Unread } from '../evidence.ts';
 import type { Policy } from '../policy.ts';
-import { assemble, noteChild } from './run.ts';
+import { GENERATIONS, judgedChildren } from './children.ts';
+import { assemble } from './run.ts';
 import type { Sources } from './sources.ts';
-import { codeOf, readableStore } from './sources.ts';
+import { readableStore } from './sources.ts';
 
 /** More receipts than this are not folded: a chain that long is judged by its row, and has no past here. */
 const RECEIPTS_LIMIT = 200_000;
-const GENERATIONS = 2;
 
 export interface PastRun {
   readonly document: EvidenceDocument;
@@ -105,19 +105,8 @@ async function childrenAt(
   generations: number,
 ): Promise<readonly ChildEvidence[]> {
   if (temporal.source !== 'describe') return [];
-  const { judge } = sources;
-  const found = temporal.describe.pendingChildren.map(async ({ workflowId, runId }): Promise<ChildEvidence> => {
-    const unjudged = { workflowId, runId, verdict: null, reason: null };
-    if (judge === null || generations <= 0) return unjudged;
-    try {
-      const reference = { namespace, workflowId, ...(runId ? { runId } : {}) };
-      const { document } = await gatherRunAt(reference, atMs, sources, generations - 1);
-      const { verdict, reason } = judge(document);
-      return { ...unjudged, verdict, reason };
-    } catch (error) {
-      noteChild(codeOf(error), unread);
-      return unjudged;
-    }
+  return judgedChildren(temporal.describe.pendingChildren, namespace, sources, generations, unread, async (child) => {
+    const { document } = await gatherRunAt(child, atMs, sources, generations - 1);
+    return document;
   });
-  return Promise.all(found);
 }

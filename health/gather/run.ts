@@ -9,21 +9,17 @@ import type {
   Description,
   EvidenceDocument,
   Listed,
-  PendingChild,
   TaskQueueState,
   TemporalState,
   Unread,
 } from '../evidence.ts';
 import { growthPerMinute, isOpen, queuesWithWaitingWork } from '../temporal.ts';
 import type { DescribedRun } from '../temporal.ts';
+import { GENERATIONS, judgedChildren } from './children.ts';
 import type { TemporalReader } from './reader.ts';
 import { codeOf, isUnreadable, readableStore, sourcesNowMs } from './sources.ts';
 import type { Sources } from './sources.ts';
 import { SharedReads, storeSideOf } from './store-side.ts';
-
-/** Children that are looked at for one parent, and generations below it. More decide nothing and are named as unjudged. */
-const CHILDREN_LIMIT = 10;
-const GENERATIONS = 2;
 
 export interface GatheredRun {
   readonly document: EvidenceDocument;
@@ -221,47 +217,19 @@ async function lastKnown(state: TemporalState, chain: ChainRow | null, sources: 
 }
 
 async function childrenOf(
-  run: Known,
+  { namespace }: Known,
   state: TemporalState,
   sources: Sources,
   unread: Unread[],
   options: GatherOptions,
 ): Promise<readonly ChildEvidence[]> {
   if (state.source !== 'describe') return [];
-  const generations = options.generations ?? GENERATIONS;
-  const { judge } = sources;
-  const unjudged = (child: PendingChild): ChildEvidence => ({
-    workflowId: child.workflowId,
-    runId: child.runId,
-    verdict: null,
-    reason: null,
+  const { generations = GENERATIONS, reads } = options;
+  const below = { generations: generations - 1, ...(reads ? { reads } : {}) };
+  return judgedChildren(state.describe.pendingChildren, namespace, sources, generations, unread, async (child) => {
+    const { document } = await gatherRun(child, sources, below);
+    return document;
   });
-  const children = state.describe.pendingChildren;
-  if (judge === null || generations <= 0) return children.map(unjudged);
-  const judged = children.slice(0, CHILDREN_LIMIT).map(async (child): Promise<ChildEvidence> => {
-    const { namespace } = run;
-    const reference = { namespace, workflowId: child.workflowId, ...(child.runId ? { runId: child.runId } : {}) };
-    try {
-      const { document } = await gatherRun(reference, sources, {
-        generations: generations - 1,
-        ...(options.reads ? { reads: options.reads } : {}),
-      });
-      const { verdict, reason } = judge(document);
-      // A child of whom nobody told even the type has no contract: that is no verdict on it, it was not read.
-      if (verdict === null && document.temporal.source === 'unread') noteChild(document.temporal.code, unread);
-      return { ...unjudged(child), verdict, reason };
-    } catch (error) {
-      noteChild(codeOf(error), unread);
-      return unjudged(child);
-    }
-  });
-  return [...(await Promise.all(judged)), ...children.slice(CHILDREN_LIMIT).map(unjudged)];
-}
-
-export function noteChild(code: string, unread: Unread[]): void {
-  if (!unread.some((known) => known.source === 'children' && known.code === code)) {
-    unread.push({ source: 'children', code });
-  }
 }
 
 export interface AssembleOptions {
