@@ -88,6 +88,11 @@ export function emitterKeyOf(receipt: { readonly runId: string; readonly emitter
   return `${receipt.runId}/${receipt.emitter}`;
 }
 
+/** The order in which a chain's receipts and refusals were taken. */
+export function compareStored(a: Stored, b: Stored): number {
+  return a.recordedAtMs - b.recordedAtMs || compareOrder(a, b) || (a.receiptId < b.receiptId ? -1 : 1);
+}
+
 /** Folds what the store holds of one chain, each receipt once, in the order in which it was taken. Nothing folds to null. */
 export function foldChain(
   receipts: readonly StoredReceipt[],
@@ -96,9 +101,7 @@ export function foldChain(
 ): ChainRow | null {
   const known = new Set<string>();
   const once = receipts.filter(({ receiptId }) => !known.has(receiptId) && known.add(receiptId));
-  const inStoreOrder = [...once, ...refusals].sort(
-    (a, b) => a.recordedAtMs - b.recordedAtMs || compareOrder(a, b) || (a.receiptId < b.receiptId ? -1 : 1),
-  );
+  const inStoreOrder = [...once, ...refusals].sort(compareStored);
   const [first] = inStoreOrder;
   if (first === undefined) return null;
   return inStoreOrder.reduce((folding, stored) => foldStored(folding, stored), startFold(first, contractDigest)).row;

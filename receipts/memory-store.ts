@@ -11,7 +11,7 @@ import type { EmitterState } from './emitters.ts';
 import type { ErrorCode } from './errors.ts';
 import { compareFence, compareOrder, orderKey } from './envelope.ts';
 import type { Receipt, StoredReceipt, StoredRefusal } from './envelope.ts';
-import { emitterKeyOf, foldStored, startFold } from './fold.ts';
+import { compareStored, emitterKeyOf, foldStored, startFold } from './fold.ts';
 import type { Folding, Stored } from './fold.ts';
 import { clusterMismatch, receiptIdConflict, refusalOf } from './refusals.ts';
 import type { ChainRow } from './state.ts';
@@ -189,9 +189,7 @@ class MemoryStore implements ReceiptStore {
 
   readReceipts(chain: ChainReference, limit: number, untilMs = Infinity): Promise<readonly StoredReceipt[]> {
     const stored = this.#chains.get(chainKey(chain))?.receipts ?? [];
-    const receipts = stored
-      .filter(isUntil(untilMs))
-      .sort((a, b) => a.recordedAtMs - b.recordedAtMs || compareOrder(a, b) || (a.receiptId < b.receiptId ? -1 : 1));
+    const receipts = stored.filter(isUntil(untilMs)).sort(compareStored);
     return Promise.resolve(receipts.slice(0, limit));
   }
 
@@ -203,7 +201,7 @@ class MemoryStore implements ReceiptStore {
   readRefusals(chain: ChainReference, untilMs = Infinity): Promise<readonly StoredRefusal[]> {
     const stored = [...(this.#chains.get(chainKey(chain))?.refusals.values() ?? [])];
     const refusals = stored.filter(isUntil(untilMs));
-    return Promise.resolve(refusals.sort((a, b) => a.recordedAtMs - b.recordedAtMs || compareOrder(a, b)));
+    return Promise.resolve(refusals.sort(compareStored));
   }
 
   recordObservation(observation: Observation): Promise<void> {

@@ -16,7 +16,7 @@ import { EXIT, errorOut } from './errors.ts';
 import type { ExitCode } from './errors.ts';
 import { explainText } from './explain-text.ts';
 import type { ExplainScreen } from './explain-text.ts';
-import { identity, runIdentity } from './ids.ts';
+import { runIdOption, workflowIdOption } from './ids.ts';
 import { judgeDocument, judgeRun, keepJudged } from './judge-run.ts';
 import type { JudgedRun } from './judge-run.ts';
 import { NAGIOS, nagiosLine, runText, stateOf, unknownLine } from './nagios.ts';
@@ -39,10 +39,8 @@ export function addExplain(program: Program, finish: Finish): void {
     .command('explain')
     .description('why one run is what it is, and what to do')
     .addHelpText('before', examples('explain -w crawl-7', 'explain -w crawl-7 -o json --exit-status'))
-    .addOption(
-      new Option('-w, --workflow-id <id>', 'workflow id').argParser(identity('--workflow-id')).makeOptionMandatory(),
-    )
-    .addOption(new Option('-r, --run-id <id>', 'run id; the newest run without it').argParser(runIdentity('--run-id')))
+    .addOption(workflowIdOption())
+    .addOption(runIdOption())
     .addOption(
       new Option('--at <time>', 'as it was known at this moment, from the store').argParser((text) =>
         parseTime(text, '--at'),

@@ -6,7 +6,7 @@ import type { FleetEnd, FleetRequest, Sources } from '../gather.ts';
 import { needsAttention, NEEDS_ATTENTION, reportRow, waitsOn } from '../report.ts';
 import { isOpen } from '../temporal.ts';
 import type { Reason, Verdict } from '../verdict.ts';
-import type { ShownRow } from './report-text.ts';
+import type { ShownRow } from './report-columns.ts';
 
 const DAY_MS = 86_400_000;
 

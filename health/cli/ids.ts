@@ -1,4 +1,5 @@
 /** Identities that come in by flags: refused when they cannot be one, before anything is asked. */
+import { Option } from '@commander-js/extra-typings';
 import { HealthError } from '../../receipts/errors.ts';
 import { badIdentityAt } from '../../receipts/text.ts';
 
@@ -30,4 +31,14 @@ export function identity(flag: string): (text: string) => string {
     if (/(^|\/)\.\.(\/|$)/.test(text)) throw refuse('leads out of its path with `../`');
     return text;
   };
+}
+
+/** `-w`: which workflow. */
+export function workflowIdOption() {
+  return new Option('-w, --workflow-id <id>', 'workflow id').argParser(identity('--workflow-id')).makeOptionMandatory();
+}
+
+/** `-r`: which of its runs. */
+export function runIdOption(says = 'run id; the newest run without it') {
+  return new Option('-r, --run-id <id>', says).argParser(runIdentity('--run-id'));
 }

@@ -1,35 +1,23 @@
 /** `receipts list`: what a run has recorded, as the store holds it. Temporal may be down. */
-import { Option } from '@commander-js/extra-typings';
 import { RECEIPT_KINDS } from '../../receipts/receipt.ts';
 import { columnsOption, listOption } from './columns.ts';
 import { contextOf } from './context.ts';
 import type { Finish } from './context.ts';
 import { examples } from './examples.ts';
-import { identity, runIdentity } from './ids.ts';
+import { runIdOption, workflowIdOption } from './ids.ts';
 import { usage, wholeNumber } from './program.ts';
 import type { Program } from './program.ts';
 import { MOST_RECEIPTS, RECEIPT_COLUMNS } from './receipts-shown.ts';
 
 export function addReceipts(program: Program, finish: Finish): void {
-  const group = program
-    .command('receipts')
-    .description('what runs have recorded')
-    .addHelpText(
-      'before',
-      examples('receipts list -w crawl-7', 'receipts list -w crawl-7 --kind effect,wait -o jsonl'),
-    );
+  const shown = examples('receipts list -w crawl-7', 'receipts list -w crawl-7 --kind effect,wait -o jsonl');
+  const group = program.command('receipts').description('what runs have recorded').addHelpText('before', shown);
   group
     .command('list')
     .description("a run's receipts as they were recorded, late and refused ones marked")
-    .addHelpText('before', examples('receipts list -w crawl-7', 'receipts list -w crawl-7 --kind effect,wait -o jsonl'))
-    .addOption(
-      new Option('-w, --workflow-id <id>', 'workflow id').argParser(identity('--workflow-id')).makeOptionMandatory(),
-    )
-    .addOption(
-      new Option('-r, --run-id <id>', 'only this run; without it the newest run with all that it continues').argParser(
-        runIdentity('--run-id'),
-      ),
-    )
+    .addHelpText('before', shown)
+    .addOption(workflowIdOption())
+    .addOption(runIdOption('only this run; without it the newest run with all that it continues'))
     .addOption(listOption('--kind <list>', 'only these kinds', RECEIPT_KINDS))
     .option('--limit <n>', 'the newest so many', wholeNumber('--limit', 1, MOST_RECEIPTS), 100)
     .addOption(columnsOption(RECEIPT_COLUMNS))

@@ -15,9 +15,8 @@ import type { FleetFilter, MetRun } from './fleet-pass.ts';
 import { NagiosReport } from './nagios.ts';
 import { nearing } from './nearing.ts';
 import { Progress, write } from './output.ts';
-import type { ReportColumn } from './report-columns.ts';
+import type { ReportColumn, ShownRow } from './report-columns.ts';
 import { reportText } from './report-text.ts';
-import type { ShownRow } from './report-text.ts';
 
 export interface ReportWish {
   readonly filter: FleetFilter;

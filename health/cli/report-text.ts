@@ -12,8 +12,6 @@ import { lines, naturalWidths, table, wrap, wrappedTable, wrapWidest } from './t
 import { lengthText, sinceText, timeText } from './times.ts';
 import type { TimeFormat } from './times.ts';
 
-export type { ShownRow };
-
 export interface ReportScreen {
   readonly namespace: string;
   readonly rows: readonly ShownRow[];

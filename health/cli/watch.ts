@@ -1,5 +1,4 @@
 /** `watch`: follows one run until it closes: a screen that replaces itself, or one line for each change off a terminal. */
-import { Option } from '@commander-js/extra-typings';
 import { changeLine, ChangeLines } from './change-line.ts';
 import { statusOf } from './classify.ts';
 import { contextOf } from './context.ts';
@@ -11,7 +10,7 @@ import { explainScreen } from './explain.ts';
 import { compactText, explainText } from './explain-text.ts';
 import { changeKey, Followed, isOutage, outageLine, pauseBetween } from './follow.ts';
 import type { JudgedLook } from './follow.ts';
-import { identity, runIdentity } from './ids.ts';
+import { runIdOption, workflowIdOption } from './ids.ts';
 import { dim, write } from './output.ts';
 import { lengthOfTime, usage } from './program.ts';
 import type { Program } from './program.ts';
@@ -34,10 +33,8 @@ export function addWatch(program: Program, finish: Finish): void {
     .command('watch')
     .description('follow one run until it closes')
     .addHelpText('before', examples('watch -w crawl-7', 'watch -w crawl-7 -o jsonl --exit-status'))
-    .addOption(
-      new Option('-w, --workflow-id <id>', 'workflow id').argParser(identity('--workflow-id')).makeOptionMandatory(),
-    )
-    .addOption(new Option('-r, --run-id <id>', 'run id; the newest run without it').argParser(runIdentity('--run-id')))
+    .addOption(workflowIdOption())
+    .addOption(runIdOption())
     .option('--compact', 'only the verdict, why, and what to do')
     .option('-i, --interval <length>', 'how often to look', lengthOfTime, 3_000)
     .option('--exit-status', 'exit with 12, 11 or 10 when it closes uncertain, as a false success or stuck')

@@ -9,6 +9,7 @@ import { clusterMismatch, receiptIdConflict, refusalOf } from '../refusals.ts';
 import type { EmitOutcome } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { failureOf, isRefusal, refusedBy } from './failures.ts';
+import { refusalRecord } from './rows.ts';
 import { cutIntoSegments } from './segments.ts';
 
 /** The most receipts that one statement is given. */
@@ -91,12 +92,7 @@ export async function emit(
 
 /** So that a refused receipt leaves no hole. One whose very place cannot be stored leaves one: nothing can be said of it. */
 async function keepPlace(connection: Connection, receipt: Receipt, code: ErrorCode): Promise<void> {
-  const { recordedAtMs: _, ...place } = refusalOf(receipt, code, 0);
-  const columns = Object.entries(place).map(([name, value]) => [
-    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    value,
-  ]);
-  const values = [JSON.stringify(Object.fromEntries(columns))];
+  const values = [JSON.stringify(refusalRecord(refusalOf(receipt, code, 0)))];
   try {
     await connection.run({ name: 'temporal_health_refuse', text: REFUSE, values });
   } catch (error) {

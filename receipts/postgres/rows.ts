@@ -1,4 +1,4 @@
-/** Rows of the tables as the types of `receipts/`. Column names become camelCase here and nowhere else. */
+/** Rows of the tables as the types of `receipts/`, and back. Column names and camelCase meet here and nowhere else. */
 import type pg from 'pg';
 import type { StoredReceipt, StoredRefusal } from '../envelope.ts';
 import type { ReceiptKind } from '../receipt.ts';
@@ -146,6 +146,17 @@ export function storedReceipt(record: ReceiptRecord): StoredReceipt {
 
 export function storedRefusal(record: RefusalRecord): StoredRefusal {
   return { ...placeOf(record), code: record.code };
+}
+
+/** What `temporal_health.refuse` takes; the time of recording is the store's own. */
+export function refusalRecord(refusal: StoredRefusal): Readonly<Record<string, unknown>> {
+  const { recordedAtMs: _, ...place } = refusal;
+  const columns = Object.entries(place).map(([name, value]) => [snakeCase(name), value]);
+  return Object.fromEntries(columns) as Readonly<Record<string, unknown>>;
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 export interface ObservationRecord extends pg.QueryResultRow {

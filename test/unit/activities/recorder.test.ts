@@ -1,29 +1,16 @@
 /** What a recorder refuses of a deliverable: a digest is asked only where the contract's check has one. */
-import type { Context } from '@temporalio/activity';
 import { describe, expect, test } from 'vitest';
-import type { ReceiptSink } from '../../../activities/outbox.ts';
 import { recordForWorkflow } from '../../../activities/record.ts';
-import { ActivityRecorder } from '../../../activities/recorder.ts';
+import type { ActivityRecorder } from '../../../activities/recorder.ts';
 import { fileDigest } from '../../../receipts/checks/file-digest.ts';
 import { httpResource } from '../../../receipts/checks/http-resource.ts';
 import { verdictDocument } from '../../../receipts/checks/verdict-document.ts';
 import { defineContract } from '../../../receipts/contract.ts';
 import type { CheckFinding, DeliverableCheck } from '../../../receipts/contract.ts';
 import type { Receipt } from '../../../receipts/envelope.ts';
+import { NOW_MS, recorderFor } from '../../support/recorder.ts';
 
 const DIGEST = `sha256:${'ab'.repeat(32)}` as const;
-const NOW_MS = 1_780_000_000_000;
-
-const CONTEXT = {
-  info: {
-    workflowExecution: { workflowId: 'wf-1', runId: 'R1' },
-    ...{ namespace: 'default', workflowType: 'mission', activityId: '1', activityType: 'step', attempt: 1 },
-    ...{ startToCloseTimeoutMs: 60_000, scheduleToCloseTimeoutMs: 0, scheduledTimestampMs: NOW_MS },
-    ...{ currentAttemptScheduledTimestampMs: NOW_MS, isLocal: false },
-  },
-  cancellationSignal: new AbortController().signal,
-  cancelled: new Promise<never>(() => undefined),
-} as unknown as Context;
 
 /** A check of the same name and options that finds what the test says. */
 const finding = (check: DeliverableCheck, found: CheckFinding): DeliverableCheck => ({
@@ -32,28 +19,11 @@ const finding = (check: DeliverableCheck, found: CheckFinding): DeliverableCheck
 });
 
 function recorderWith(check: DeliverableCheck): { recorder: ActivityRecorder; sent: Receipt[] } {
-  const sent: Receipt[] = [];
-  const sink: ReceiptSink = {
-    nowMs: () => NOW_MS,
-    knownDown: () => false,
-    emit: (receipt) => {
-      sent.push(receipt);
-      return Promise.resolve({ outcome: 'stored' } as Awaited<ReturnType<ReceiptSink['emit']>>);
-    },
-    hasten: () => undefined,
-    read: () => Promise.reject(new Error('not asked here')),
-    untilWorthTrying: () => Promise.resolve(),
-  };
   const contract = defineContract({
     workflowType: 'mission',
     deliverables: { report: { destination: 'out', check } },
   });
-  const facts = {
-    ...{ chainId: 'R1', originalExecutionRunId: 'R1', runStartedAtMs: NOW_MS - 1000, runDeadlineMs: null },
-    ...{ missionFingerprint: null, historyLength: 1, historySizeBytes: 1 },
-  };
-  const worker = { sink, clusterId: 'cluster-1', namespace: 'default' };
-  return { recorder: new ActivityRecorder(worker, CONTEXT, facts, contract), sent };
+  return recorderFor(contract);
 }
 
 const verify = (recorder: ActivityRecorder) => recorder.deliverable('report').verify({ location: 'report.json' });
