@@ -90,6 +90,9 @@ async function sayReady(worker: Worker, running: Promise<void>): Promise<void> {
   if (worker.getState() === 'RUNNING') process.stdout.write('worker ready\n');
 }
 
+/** A full disk or a log reader that went away costs log lines, never the worker: it may hold activities. */
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 try {
   await main(process.env);
 } catch (error) {

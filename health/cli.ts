@@ -14,6 +14,7 @@ import { addSchema } from './cli/schema.ts';
 import { addVersion } from './cli/version.ts';
 import { addWatch } from './cli/watch.ts';
 import { addWaitFor } from './cli/wait-for.ts';
+import { HealthError } from '../receipts/errors.ts';
 import { asHealthError, errorJson, errorText, EXIT, exitCodeOf } from './cli/errors.ts';
 import type { ExitCode } from './cli/errors.ts';
 import { NAGIOS, unknownLine } from './cli/nagios.ts';
@@ -37,6 +38,8 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
   };
   // It stays: what was written last may fail after the command has ended.
   if (!process.stdout.listeners('error').includes(onStdoutError)) process.stdout.on('error', onStdoutError);
+  // Where complaints cannot be written there is nobody to tell: the exit code still says it.
+  if (!process.stderr.listeners('error').includes(onStderrError)) process.stderr.on('error', onStderrError);
   process.on('SIGINT', onInterrupt);
   const program = createProgram();
   // Commander prints its refusals itself; ours has a code and goes out in the form that was asked for.
@@ -72,9 +75,20 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
   }
 }
 
-/** A reader that went away, as `| head -1` does, is no failure. */
+/** A reader that went away, as `| head -1` does, is no failure; output that was lost, as on a full disk, is one. */
 function onStdoutError(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(EXIT.done);
+  const args = process.argv.slice(2);
+  const failure = new HealthError('OUTPUT_UNWRITABLE', `Standard output cannot be written: ${error.code ?? ''}.`, {
+    hint: 'What was written is not whole: make room, or send it elsewhere.',
+    cause: error,
+  });
+  process.stderr.write(formIn(args, 'json', 'jsonl') ? errorJson(failure) : errorText(failure));
+  process.exit(formIn(args, 'nagios') ? NAGIOS.UNKNOWN : EXIT.failure);
+}
+
+function onStderrError(): void {
+  return undefined;
 }
 
 function onInterrupt(): void {

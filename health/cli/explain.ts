@@ -14,6 +14,7 @@ import { contextOf } from './context.ts';
 import type { Context, Finish } from './context.ts';
 import { EXIT, errorOut } from './errors.ts';
 import type { ExitCode } from './errors.ts';
+import { outageIn } from './follow.ts';
 import { explainText } from './explain-text.ts';
 import type { ExplainScreen } from './explain-text.ts';
 import { runIdOption, workflowIdOption } from './ids.ts';
@@ -56,7 +57,7 @@ export function addExplain(program: Program, finish: Finish): void {
 async function runExplain(options: ExplainOptions, context: Context): Promise<ExitCode> {
   const configuration = context.configuration();
   const { openSources } = await import('./sources.ts');
-  const { sources, errors, close } = await openSources(configuration);
+  const { sources, errors: whenOpened, close } = await openSources(configuration);
   try {
     const { workflowId, runId } = options;
     const { namespace } = configuration;
@@ -64,6 +65,8 @@ async function runExplain(options: ExplainOptions, context: Context): Promise<Ex
     const found =
       options.at === undefined ? await judgeRun(reference, sources) : await then(reference, options.at, sources);
     const { judgement } = found;
+    const since = whenOpened.length > 0 ? null : outageIn(found.gathered.document);
+    const errors = since === null ? whenOpened : [since];
     if (options.export) {
       if (context.format !== 'none') await write(`${JSON.stringify(found.gathered.document, null, 2)}\n`);
     } else if (context.format === 'nagios') return await asNagios(found, errors);

@@ -116,6 +116,12 @@ function outageOf({ temporal, unread }: EvidenceDocument): string | null {
   return unread.find(({ code }) => OUTAGES.includes(code))?.code ?? null;
 }
 
+/** A source that answered when it was opened and not any more when the run was looked at; null where there is none. */
+export function outageIn(document: EvidenceDocument): HealthError | null {
+  const code = outageOf(document);
+  return code !== null && OUTAGES.includes(code) ? outageError(code) : null;
+}
+
 function outageError(code: string): HealthError {
   const ofTemporal = code === 'TEMPORAL_UNREACHABLE';
   return new HealthError(

@@ -34,7 +34,11 @@ export function createProgram() {
     .addOption(new Option('--tls-ca-path <path>', 'CA of the server').conflicts(['tlsCaData', 'disableTls']))
     .addOption(new Option('--tls-ca-data <pem>', 'CA of the server, inline').conflicts('disableTls'))
     .option('--grpc-meta <key=value>', 'header of every call, repeatable', repeated)
-    .option('--command-timeout <seconds>', 'longest time of one call to Temporal (default: 10)', lengthOfTime)
+    .option(
+      '--command-timeout <seconds>',
+      'longest time of one call to Temporal or Postgres (default: 10)',
+      lengthOfTime,
+    )
     .option('--client-connect-timeout <seconds>', 'longest time to connect (default: 5)', lengthOfTime)
     .option('--database-url <url>', 'store of receipts (env: TEMPORAL_HEALTH_DATABASE_URL)')
     .addOption(new Option('--time-format <format>', 'times in text output').choices(TIME_FORMATS))

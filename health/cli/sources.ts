@@ -93,13 +93,13 @@ async function clusterOfStore({ databaseUrl }: Configuration, errors: readonly H
 }
 
 async function openStore(
-  { databaseUrl, namespace }: Configuration,
+  { databaseUrl, namespace, callTimeoutMs: queryTimeoutMs }: Configuration,
   clusterId: string,
   errors: HealthError[],
 ): Promise<ReceiptStore | Unreadable | null> {
   if (databaseUrl === null) return null;
   // Reading does not depend on the settings that protect what is written: workers refuse such a server, `doctor` names it.
-  const store = openPostgresStore({ url: databaseUrl, clusterId, allowUnsafeSettings: true });
+  const store = openPostgresStore({ url: databaseUrl, clusterId, queryTimeoutMs, allowUnsafeSettings: true });
   try {
     // First contact: afterwards the store's clock is the database's.
     await store.readGaps(namespace, store.nowMs());

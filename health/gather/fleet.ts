@@ -218,8 +218,14 @@ function listedOnly(listed: Listed | null): Listed | null {
   return listed && { status: listed.status, startedAtMs: listed.startedAtMs, closedAtMs: listed.closedAtMs };
 }
 
-/** After the first call that Temporal does not answer, nobody else is asked: the report ends soon and says so. */
-function noteUnread({ temporal }: EvidenceDocument, pass: Pass): void {
+/** After the first call that a source does not answer, it is not asked again: the report ends soon and says so. */
+function noteUnread({ temporal, unread }: EvidenceDocument, pass: Pass): void {
+  const ofStore = unread.find(({ source, code }) => source === 'store' && code === 'STORE_UNAVAILABLE');
+  if (ofStore !== undefined && readableStore(pass.sources) !== null) {
+    pass.note(new HealthError('STORE_UNAVAILABLE', 'The store stopped answering while runs were looked at.'));
+    pass.sources = { ...pass.sources, store: { unread: 'STORE_UNAVAILABLE' } };
+    pass.reads = null;
+  }
   if (temporal.source !== 'unread' || temporal.code !== 'TEMPORAL_UNREACHABLE') return;
   pass.note(new HealthError('TEMPORAL_UNREACHABLE', 'Temporal stopped answering while runs were described.'));
   pass.sources = { ...pass.sources, temporal: { unread: 'TEMPORAL_UNREACHABLE' } };

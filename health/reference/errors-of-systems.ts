@@ -165,6 +165,12 @@ export const SYSTEM_TEXTS: Readonly<Record<Exclude<ErrorCode, keyof typeof REFUS
     stored: 'Nothing was read.',
     borders: ['agent'],
   },
+  OUTPUT_UNWRITABLE: {
+    happened: 'What the command had to say could not be written, as on a full disk: the output is not whole.',
+    remedy: 'Make room, or send the output elsewhere, and run the command again.',
+    stored: 'Whatever the command had stored by then; `report` stores nothing.',
+    borders: ['command'],
+  },
   INTERNAL: {
     happened: 'A fault of temporal-health itself.',
     remedy: 'Report the message with the command, its version and the evidence document if there is one.',

@@ -21,6 +21,8 @@ export interface ConnectionOptions {
 /** How often a statement that met a deadlock, a busy lock or no free connection is sent again. */
 const TRIES = 6;
 const PAUSE_MS = 20;
+/** How long a server may take to hear a farewell; one that hangs never does. */
+const FAREWELL_MS = 2_000;
 
 const INT8_OID = pg.types.builtins.INT8;
 /** Counts and epoch ms are far below 2^53, so `bigint` columns may be numbers. */
@@ -51,6 +53,7 @@ export class Connection {
   readonly clock = new DatabaseClock();
   readonly #options: ConnectionOptions;
   readonly #pool: pg.Pool;
+  readonly #clients = new Set<pg.PoolClient>();
   #firstContact: Promise<void> | null = null;
 
   constructor(options: ConnectionOptions) {
@@ -69,6 +72,8 @@ export class Connection {
     });
     // An idle connection that breaks is replaced at the next use; nobody waits for it.
     this.#pool.on('error', () => undefined);
+    this.#pool.on('connect', (client) => this.#clients.add(client));
+    this.#pool.on('remove', (client) => this.#clients.delete(client));
   }
 
   /** Runs one statement; retries what passes by itself. Throws what `pg` throws: the caller maps it. */
@@ -138,7 +143,12 @@ export class Connection {
     if (server !== undefined) this.clock.hear(server.now_ms);
   }
 
+  /** Takes leave of the server. One that hangs is hung up on: an open socket would keep the process from ending. */
   async close(): Promise<void> {
     await this.#pool.end();
+    const hangUp = (): void => {
+      for (const client of this.#clients) client.connection.stream.destroy();
+    };
+    setTimeout(hangUp, FAREWELL_MS).unref();
   }
 }
