@@ -1,7 +1,10 @@
 /** What the store keeps and what it says when Postgres dies, hangs, or answers into the void. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { childrenOf, signal } from '../../bin/dev/processes.ts';
@@ -174,6 +177,69 @@ async function deafProxy(): Promise<{ url: string; swallow: () => Promise<void> 
       }),
   };
 }
+
+const CLIENT = fileURLToPath(new URL('./client-process.ts', import.meta.url));
+
+/** Resolves when it has met the store. */
+async function startClient(what: 'emit' | 'close', receipts: readonly Receipt[] = []): Promise<ChildProcess> {
+  const args = ['--import', 'tsx', CLIENT, server.url, what, JSON.stringify(receipts)];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return child;
+}
+
+describe('a client that is killed in the middle of an insert', () => {
+  it.each(['the server goes on with it', 'the server gives it up'])(
+    'has stored nothing before the commit, and the same receipt again is one row: %s',
+    async (then) => {
+      const store = open();
+      const run = someRun(clusterId);
+      const emitter = new Emitter(run);
+      await store.emit([emitter.progress()]);
+      const receipt = emitter.progress();
+      // Whoever holds the chain's row keeps the statement from its end: the receipt is inserted and not committed.
+      const holder = new pg.Client({ connectionString: server.url });
+      await holder.connect();
+      onTestFinished(() => holder.end());
+      await holder.query('begin');
+      await holder.query('select from temporal_health.chains where workflow_id = $1 for update', [run.workflowId]);
+      const client = await startClient('emit', [receipt]);
+      const blocked = `select pid from pg_stat_activity
+        where wait_event_type = 'Lock' and application_name = 'temporal-health'`;
+      await expect.poll(() => ask(blocked)).toBeDefined();
+      const gone = once(client, 'exit');
+      client.kill('SIGKILL');
+      await gone;
+      expect(await store.readReceipt(receipt.receiptId)).toBeNull();
+      if (then === 'the server gives it up') {
+        await ask(`select pg_terminate_backend(pid) from (${blocked}) as b`);
+        await expect.poll(() => ask(blocked)).toBeUndefined();
+      }
+      const again = store.emit([receipt]);
+      await holder.query('commit');
+      expect(outcomesOf(await again)).toEqual([then === 'the server gives it up' ? 'stored' : 'repeat']);
+      const { row, folded } = await rowAndFold(store, run);
+      expect(row).toEqual(folded);
+      expect(row).toMatchObject({ receiptCount: 2, evidenceVersion: 2 });
+    },
+  );
+});
+
+describe('a process that takes leave of a server that hangs', () => {
+  it('ends: an idle connection does not hold it', async () => {
+    const client = await startClient('close');
+    const family = [server.pid(), ...childrenOf(server.pid())];
+    for (const pid of family) signal(pid, 'SIGSTOP');
+    try {
+      const gone = once(client, 'exit');
+      client.stdin?.write('now');
+      expect(await gone).toEqual([0, null]);
+    } finally {
+      for (const pid of family) signal(pid, 'SIGCONT');
+    }
+  });
+});
 
 describe('an answer that is lost after the commit', () => {
   it('is STORE_UNAVAILABLE, and the same receipt again is a repeat: one row, one change', async () => {
