@@ -69,10 +69,10 @@ function isShown(row: ShownRow, document: EvidenceDocument, filter: FleetFilter)
   return row.verdict !== null || filter.unjudged || reason !== undefined;
 }
 
-/** What the list and the store cannot settle: anything that needs somebody, and open runs without a receipt. */
+/** What the list and the store cannot settle: what needs somebody, and open runs without a receipt or without a contract. */
 function isSuspect(document: EvidenceDocument): boolean {
   const { verdict } = judgeDocument(document);
   if (verdict !== null && NEEDS_ATTENTION.includes(verdict)) return true;
   const { listed } = document.temporal;
-  return document.chain === null && listed !== null && isOpen(listed.status);
+  return (document.chain === null || verdict === null) && listed !== null && isOpen(listed.status);
 }

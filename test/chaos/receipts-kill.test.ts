@@ -1,6 +1,7 @@
-/** Nothing acknowledged is lost when the worker, Postgres or Temporal is killed with SIGKILL. */
+/** Nothing acknowledged is lost when the worker, Postgres or Temporal is killed with SIGKILL, or Postgres hangs. */
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { migrate } from '../../receipts/postgres/index.ts';
+import { childrenOf, signal } from '../../bin/dev/processes.ts';
+import { migrate, openPostgresStore } from '../../receipts/postgres/index.ts';
 import { freshDatabase, privatePostgres, privateTemporal, testTemporal } from '../support/servers.ts';
 import { openRig, writeBundle } from './receipts/rig.ts';
 import type { Rig } from './receipts/rig.ts';
@@ -73,5 +74,31 @@ describe('SIGKILL', { timeout: 180_000 }, () => {
     for (const handle of handles) expect(await handle.result()).toBeGreaterThanOrEqual(1);
     await worker.stop();
     await rig.expectNothingLost(handles);
+  });
+});
+
+describe('SIGSTOP', { timeout: 120_000 }, () => {
+  it('of Postgres with all its backends: the activities keep beating, nothing is lost or doubled when it goes on', async () => {
+    const postgres = await privatePostgres();
+    onTestFinished(() => postgres.discard());
+    const rig = await rigOn(testTemporal().address, postgres.url, 'hang-postgres');
+    const worker = await rig.startWorker();
+    const handles = [await rig.start(20, 20), await rig.start(20, 20)];
+    await rig.said.next(isAck);
+    const family = [postgres.pid(), ...childrenOf(postgres.pid())];
+    for (const pid of family) signal(pid, 'SIGSTOP');
+    try {
+      // Longer than an activity may go without a heartbeat.
+      const asking = openPostgresStore({ url: postgres.url, clusterId: 'none', queryTimeoutMs: 4_000 });
+      onTestFinished(() => asking.close());
+      await expect(asking.readGaps('default', 0)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    } finally {
+      for (const pid of family) signal(pid, 'SIGCONT');
+    }
+    for (const handle of handles) expect(await handle.result()).toBe(1);
+    for (const handle of handles) expect(rig.said.bodies.get(handle.workflowId)).toEqual([1]);
+    await worker.stop();
+    await rig.expectNothingLost(handles);
+    expect((await rig.gaps()).length).toBeGreaterThan(0);
   });
 });
