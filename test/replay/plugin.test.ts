@@ -1,4 +1,7 @@
-/** Adding the plugin breaks no open run (R17): histories recorded without it replay with it. */
+/**
+ * Adding the plugin breaks no open run (R17): histories recorded without it replay with it. A change of this code breaks none
+ * either: histories of the reference workflows, recorded with the plugin, replay.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +15,10 @@ const folder = new URL('./histories/', import.meta.url);
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
 
 const plugin = new HealthPlugin({ store: (clusterId) => createMemoryStore({ clusterId }) });
+const agents = new URL('./histories/agents/', import.meta.url);
+const agentFiles = readdirSync(agents);
 let workflowBundle: WorkflowBundle;
+let agentsBundle: WorkflowBundle;
 
 /** Of the SDK's own dependencies, not of ours. */
 const protoJson = 'protobufjs/ext/protojson';
@@ -33,20 +39,23 @@ function historyOf(text: string): object {
   return fromJson(type, JSON.parse(text), { ignoreUnknownFields: true });
 }
 
-const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8');
+const read = (file: string, from = folder): string => readFileSync(new URL(file, from), 'utf8');
 
 beforeAll(async () => {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
-  workflowBundle = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('./workflows.ts', import.meta.url)),
-    plugins: [plugin],
-    logger: new DefaultLogger('ERROR'),
-  });
+  const bundle = (code: URL): Promise<WorkflowBundle> =>
+    bundleWorkflowCode({
+      workflowsPath: fileURLToPath(code),
+      plugins: [plugin],
+      logger: new DefaultLogger('ERROR'),
+    });
+  workflowBundle = await bundle(new URL('./workflows.ts', import.meta.url));
+  agentsBundle = await bundle(new URL('../../workflows/agents/index.ts', import.meta.url));
 });
 
-async function replay(history: unknown, file: string): Promise<void> {
+async function replay(history: unknown, file: string, code = workflowBundle): Promise<void> {
   const workflowId = `replay-${file.replace(/(-\d+)?\.json$/, '')}`;
-  await Worker.runReplayHistory({ workflowBundle, plugins: [plugin] }, history, workflowId);
+  await Worker.runReplayHistory({ workflowBundle: code, plugins: [plugin] }, history, workflowId);
 }
 
 describe('histories recorded without the plugin', () => {
@@ -61,6 +70,23 @@ describe('histories recorded without the plugin', () => {
   it('would not replay if a step of the run were another one', async () => {
     const text = read('parallelAndPatched.json').replaceAll('"work"', '"other"');
     await expect(replay(historyOf(text), 'parallelAndPatched.json')).rejects.toMatchObject({
+      name: 'DeterminismViolationError',
+    });
+  });
+});
+
+describe('histories of the reference workflows, with receipts and waits of their own', () => {
+  it.each(agentFiles)('%s replays', async (file) => {
+    await replay(historyOf(read(file, agents)), file, agentsBundle);
+  });
+
+  it('are there: done ones, one in its work, one that waits, and the same when it was answered', () => {
+    expect(agentFiles.length).toBeGreaterThanOrEqual(5);
+  });
+
+  it.each(['keepDecision', 'prepareRequest'])('would not replay if %s were another step', async (step) => {
+    const text = read('waitingAgent-1.json', agents).replaceAll(`"${step}"`, '"other"');
+    await expect(replay(historyOf(text), 'waitingAgent-1.json', agentsBundle)).rejects.toMatchObject({
       name: 'DeterminismViolationError',
     });
   });

@@ -24,7 +24,6 @@ import { quiet, startTestWorker, uniqueName } from './plugin/worker.ts';
 import type { RunningTestWorker, TestWorkerOptions } from './plugin/worker.ts';
 
 const { address } = testTemporal();
-const pathOf = (name: string): string => fileURLToPath(new URL(`./faults/${name}`, import.meta.url));
 
 let database: FreshDatabase;
 let store: ReceiptStore;
@@ -33,15 +32,15 @@ let changed: WorkflowBundle;
 
 beforeAll(async () => {
   quiet();
-  const bundle = (name: string): Promise<WorkflowBundle> =>
+  const bundle = (code: URL): Promise<WorkflowBundle> =>
     bundleWorkflowCode({
-      workflowsPath: pathOf(name),
+      workflowsPath: fileURLToPath(code),
       plugins: [new HealthPlugin({ store: (clusterId) => createMemoryStore({ clusterId }) })],
       logger: new DefaultLogger('ERROR'),
     });
   [released, changed, database] = await Promise.all([
-    bundle('workflows.ts'),
-    bundle('workflows-changed.ts'),
+    bundle(new URL('./faults/workflows.ts', import.meta.url)),
+    bundle(new URL('./faults/workflows-changed.ts', import.meta.url)),
     freshDatabase(),
   ]);
   await migrate(database.url);
@@ -188,7 +187,10 @@ class Cipher implements PayloadCodec {
 describe('a namespace whose payloads are encrypted', { timeout: 60_000 }, () => {
   it('is judged without the key: neither what was encrypted nor its cipher text is shown anywhere', async () => {
     const cipher = new Cipher();
-    const dataConverter = { payloadCodecs: [cipher], failureConverterPath: pathOf('failure-converter.ts') };
+    const dataConverter = {
+      payloadCodecs: [cipher],
+      failureConverterPath: fileURLToPath(new URL('./faults/failure-converter.ts', import.meta.url)),
+    };
     const worker = await startWorker(uniqueName('codec'), released, early, { dataConverter });
     onTestFinished(() => worker.stop());
     const client = new Client({ connection: worker.client.connection, dataConverter: { payloadCodecs: [cipher] } });
