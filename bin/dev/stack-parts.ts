@@ -5,7 +5,7 @@
  * exactly that.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { ensureDatabase, startPostgres } from './postgres.ts';
@@ -237,6 +237,8 @@ export async function bringUpWorker(place: StackPlace): Promise<void> {
   const addresses = addressesOf(place);
   if (addresses === undefined)
     throw new DevServerError('STACK_NOT_UP', 'The worker needs Temporal and Postgres first.');
+  // A worker of somebody's own may write there before any of ours has.
+  mkdirSync(addresses.outputRoot, { recursive: true });
   const { worker: known } = readState(stateDir);
   const fits = known?.address === addresses.temporal && known.url === addresses.databaseUrl;
   if (runs(known) && fits) return;
